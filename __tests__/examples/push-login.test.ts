@@ -1,7 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { connect } from "node:net";
 import { signedRequest } from "express-push-verification/testing";
-import { readSettings } from "../../examples/push-login/settings";
 import { until } from "../support/waiting";
 import { startGroup } from "./process-group";
 import { ADA, PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
@@ -57,6 +56,12 @@ describe("the login example", () => {
     ({ url } = app);
   }
 
+  async function signIn() {
+    const browser = openBrowser(url);
+    await browser.signIn();
+    return browser;
+  }
+
   beforeEach(() => start());
   afterEach(() => app.stop());
 
@@ -91,8 +96,7 @@ describe("the login example", () => {
   it("ends the attempt when the phone does not respond in time", async () => {
     await app.stop();
     await start(1_000);
-    const late = openBrowser(url);
-    await late.signIn();
+    const late = await signIn();
     expect(await late.outcome()).toBe("expired");
     expect(await late.outcome()).toBe("ended");
     expect((await respondOnPhone("approve")).status).toBe(404);
@@ -112,8 +116,7 @@ describe("the login example", () => {
       await app.stop();
       await start(ttlMs, waitMs);
       await app.loseWebhooks();
-      const browser = openBrowser(url);
-      await browser.signIn();
+      const browser = await signIn();
       await respondOnPhone(response);
       expect(await browser.outcome()).toBe(state);
     }
@@ -122,15 +125,13 @@ describe("the login example", () => {
   it("responds 202 while the user has not decided, and says when the service cannot be asked", async () => {
     await app.stop();
     await start(60_000, 100);
-    const first = openBrowser(url);
-    await first.signIn();
+    const first = await signIn();
     const early = await first.post("/login/outcome");
     expect([early.status, JSON.parse(early.text)]).toEqual([202, { state: "waiting" }]);
     await app.stop();
     // One wait until the end of the login.
     await start(1_500, 30_000);
-    const browser = openBrowser(url);
-    await browser.signIn();
+    const browser = await signIn();
     const logged = jest.spyOn(console, "error").mockImplementation(() => {});
     const outcome = browser.outcome();
     await app.emulator.close();
@@ -139,8 +140,7 @@ describe("the login example", () => {
   });
 
   it("takes another number than that of the page as a denial", async () => {
-    const browser = openBrowser(url);
-    await browser.signIn();
+    const browser = await signIn();
     const [question] = await readQuestions(url);
     expect(question?.numbers).toHaveLength(3);
     expect(question?.numbers).toContain(Number(app.readNumber()));
@@ -150,8 +150,7 @@ describe("the login example", () => {
   });
 
   it("signs in once with two tabs of one browser, and both find themselves signed in", async () => {
-    const browser = openBrowser(url);
-    await browser.signIn();
+    const browser = await signIn();
     const tab = openBrowser(url);
     tab.useCookie(browser.cookie());
     const arrived = untilRequests(2);
@@ -162,8 +161,7 @@ describe("the login example", () => {
   });
 
   it("lets another browser neither wait for the attempt nor use its approval", async () => {
-    const browser = openBrowser(url);
-    await browser.signIn();
+    const browser = await signIn();
     const other = openBrowser(url);
     expect(await other.outcome()).toBe("ended");
     await respondOnPhone("approve");
@@ -184,8 +182,7 @@ describe("the login example", () => {
   });
 
   it("is not signed in by the approval of an attempt that was cancelled", async () => {
-    const browser = openBrowser(url);
-    await browser.signIn();
+    const browser = await signIn();
     const arrived = untilRequests(1);
     const outcome = browser.outcome();
     await arrived;
@@ -222,8 +219,7 @@ describe("the login example", () => {
     ["that the phone did not give", {}, "NOT_CONFIRMED"],
     ["of another account", { account_sid: `AC${"9".repeat(32)}` }, "ACCOUNT_NOT_ALLOWED"],
   ])("rejects a signed approval %s, and goes on waiting", async (_what, overrides, code) => {
-    const browser = openBrowser(url);
-    await browser.signIn();
+    const browser = await signIn();
     const outcome = browser.outcome();
     expect(await sendApproval(overrides)).toBe(403);
     expect(app.rejected).toEqual([code]);
@@ -232,8 +228,7 @@ describe("the login example", () => {
   });
 
   it("does not sign in again with a replayed approval", async () => {
-    const browser = openBrowser(url);
-    await browser.signIn();
+    const browser = await signIn();
     await respondOnPhone("approve");
     expect(await browser.outcome()).toBe("signed-in");
     await app.emulator.settled();
@@ -280,25 +275,15 @@ describe("the login example", () => {
   });
 });
 
-it("the settings of the real service name the variable that is missing", () => {
-  const env = { PUSH_ACCOUNT_SID: "AC", PUSH_AUTH_TOKEN: "token", PUSH_SERVICE_SID: "VA" };
-  expect(() => readSettings(env)).toThrow("PUSH_VERIFY_URL is not set.");
-});
-
 describe("npm start", () => {
   const FACTOR_TYPES = ["created", "created", "deleted", "verified", "verified"].map(
     (type) => `factor.${type}`,
   );
 
   it("names the variable that is missing, without a stack", () => {
-    const { status, stderr } = spawnSync(
-      process.execPath,
-      ["--import", "tsx", "examples/push-login/start.ts"],
-      {
-        env: { PATH: process.env.PATH, PUSH_SERVICE_SID: "VA", PUSH_ACCOUNT_SID: "AC" },
-        encoding: "utf8",
-      },
-    );
+    const args = ["--import", "tsx", "examples/push-login/start.ts"];
+    const env = { PATH: process.env.PATH, PUSH_SERVICE_SID: "VA", PUSH_ACCOUNT_SID: "AC" };
+    const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
     expect([status, stderr]).toEqual([1, "PUSH_AUTH_TOKEN is not set.\n"]);
   });
 
