@@ -90,6 +90,7 @@ describe("the rows", () => {
     expect(rows.slice(2)).toMatchObject([
       {
         result: "failed",
+        status: 500,
         code: "HANDLER_FAILED",
         failure: "no such user <entity_identity>",
         issues: [expect.stringMatching(/^challenge_details: /)],
