@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 // Not the global ones: a test may fake the timers of its app, also before this is loaded.
-import { clearTimeout, setImmediate, setTimeout } from "node:timers";
+import { clearTimeout, setTimeout } from "node:timers";
 import { BodyCollector, bodyTimeMs, bodyTimeout, consumed, NOTHING_KEPT, truncated } from "./body";
 import type { BodyLimits } from "./body";
 import type { IncomingRequest } from "./incoming-request";
@@ -86,7 +86,7 @@ export class NodeRequest implements IncomingRequest {
     const kept = listKept(req);
     const whole = kept.find((raw) => isWhole(raw, hasEnded || !mayFollow));
     if (whole !== undefined) return whole;
-    let rest: Uint8Array = Buffer.alloc(0);
+    let rest: string | Uint8Array = "";
     if (mayFollow) {
       rest = hasEnded ? readAgain(req, limits) : await readNodeStream(req, limits);
       if (isWhole(rest, hasEnded || !wasRead)) return rest;
@@ -128,7 +128,10 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
     if (req.destroyed) return reject(truncated(req.errored));
     const collector = new BodyCollector(limits.limitBytes);
     let isSettled = false;
-    let timer: NodeJS.Timeout | undefined;
+    const timer = setTimeout(() => {
+      const isHeld = req.readableLength > 0;
+      fail(isHeld ? consumed("another listener holds the stream") : bodyTimeout(limits));
+    }, bodyTimeMs(limits));
     const fail = (error: unknown) => {
       isSettled = true;
       clearTimeout(timer);
@@ -154,13 +157,5 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
     req.on("data", add).on("end", end).on("error", cut).on("close", cut);
     // Another middleware may have paused it.
     if (req.isPaused()) req.resume();
-    // Most bodies arrive with their headers, and need no timer.
-    setImmediate(() => {
-      if (isSettled) return;
-      timer = setTimeout(() => {
-        const isHeld = req.readableLength > 0;
-        fail(isHeld ? consumed("another listener holds the stream") : bodyTimeout(limits));
-      }, bodyTimeMs(limits));
-    });
   });
 }
