@@ -1,5 +1,6 @@
 import { isNativeError } from "node:util/types";
 import { Command, CommanderError } from "commander";
+import { describeError } from "../errors/thrown-value";
 import { addEmulatorCommand } from "./emulator-command";
 import { addExplainCommand } from "./explain-command";
 import { addQueueCommand } from "./queue-command";
@@ -86,9 +87,5 @@ function describeFailure(error: unknown): string {
 }
 
 function readMessage(error: Error): string {
-  if (error.message !== "") return error.message;
-  // An error for several addresses of one host has their errors instead of a message.
-  const { errors = [] } = error as Partial<AggregateError>;
-  const messages = (errors as Error[]).map(({ message }) => message).join("; ");
-  return messages || ((error as NodeJS.ErrnoException).code ?? error.name);
+  return describeError(error) || ((error as NodeJS.ErrnoException).code ?? error.name);
 }

@@ -119,10 +119,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     get deliveries() {
       return deliveries.list();
     },
-    async listen(port = 0, host = "127.0.0.1") {
-      await server.listen(port, host);
-      return server.readUrl();
-    },
+    listen: async (port = 0, host = "127.0.0.1") => server.listen(port, host),
     createKey(key = {}) {
       const created = keys.create(key);
       return { ...toKeyResource(created), secret: created.secret };

@@ -29,3 +29,9 @@ export function describeReasons(thrown: unknown): string | undefined {
   const texts = listReasons(thrown).flatMap((reason) => readText(reason, "message") ?? []);
   return texts.length === 0 ? undefined : texts.join("; ");
 }
+
+/** Returns the message of an error; of one for several addresses of a host, those of its errors. */
+export function describeError(error: Error): string {
+  const { message, errors = [] } = error as Error & { errors?: readonly Error[] };
+  return message || errors.map((one) => one.message).join("; ");
+}

@@ -199,7 +199,6 @@ export interface PendingWaitRow {
 export interface FoundChallenge {
   challengeSid: string;
   status: string | null;
-  date_created: string | null;
   date_responded: string | null;
   problem: string | undefined;
 }

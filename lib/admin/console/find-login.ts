@@ -95,11 +95,10 @@ export function toWaitRow(wait: PendingWait, reveals: boolean): PendingWaitRow {
 async function fetchChallenge(client: AdminClient, key: ChallengeKey): Promise<FoundChallenge> {
   const { challengeSid } = key;
   try {
-    const { status, date_created, date_responded } = await client.challenges.fetch(key);
-    return { challengeSid, status, date_created, date_responded, problem: undefined };
+    const { status, date_responded } = await client.challenges.fetch(key);
+    return { challengeSid, status, date_responded, problem: undefined };
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof InputError)) throw error;
-    const none = { status: null, date_created: null, date_responded: null };
-    return { challengeSid, ...none, problem: error.code };
+    return { challengeSid, status: null, date_responded: null, problem: error.code };
   }
 }

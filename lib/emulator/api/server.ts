@@ -82,7 +82,7 @@ export function createApiServer(
 
   return {
     readUrl,
-    async listen(port: number, host: string): Promise<void> {
+    async listen(port: number, host: string): Promise<string> {
       if (isClosed)
         throw new Error("The emulator is closed. Create another one with createEmulator().");
       if (listening !== undefined) {
@@ -94,6 +94,7 @@ export function createApiServer(
         listening = undefined;
         throw error;
       });
+      return readUrl();
     },
     async close(): Promise<void> {
       isClosed = true;

@@ -6,6 +6,7 @@ import { isHttpUrl } from "../../form/url";
 import { DURATION_MS, FUNCTION } from "../../validation/option-rules";
 import { oneOf, validateOptions, type OptionRules } from "../../validation/validate-options";
 import { brand } from "../../errors/brand";
+import { describeError } from "../../errors/thrown-value";
 
 /** Response of a receiver to a webhook request. */
 export interface WebhookResponse {
@@ -181,12 +182,8 @@ async function readWebhookResponse(response: IncomingMessage): Promise<WebhookRe
   return { status: response.statusCode ?? 0, headers: { ...response.headers }, body };
 }
 
-type ConnectionError = NodeJS.ErrnoException & { errors?: readonly Error[] };
-
 function toSendError(error: unknown, isConnectionFailure: boolean): SendError {
-  const { code = "ECONNRESET", message, errors = [] } = error as ConnectionError;
-  // An error for several addresses of one host has their errors instead of a message.
-  const reason = message || errors.map((one) => one.message).join("; ") || code;
-  const text = `The connection failed: ${reason}.`;
+  const { code = "ECONNRESET" } = error as NodeJS.ErrnoException;
+  const text = `The connection failed: ${describeError(error as Error) || code}.`;
   return new SendError(code, text, isConnectionFailure, { cause: error });
 }

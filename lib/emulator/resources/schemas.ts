@@ -4,7 +4,7 @@ import { detailsSchema, hiddenDetailsSchema, metadataSchema } from "../../event/
 import { isSid } from "../../form/sid";
 import { isHttpUrl } from "../../form/url";
 import { EmulatorError } from "../emulator-error";
-import { createSecret, createSid } from "./sids";
+import { createAuthToken, createSid } from "./sids";
 
 const MAX_NAME_CHARACTERS = 64;
 const MAX_METADATA_CHARACTERS = 1024;
@@ -38,7 +38,7 @@ export const newKeySchema = z.strictObject({
     .string()
     .refine((sid) => isSid("SK", sid), "must be SK and 32 hexadecimal digits")
     .default(() => createSid("SK")),
-  secret: z.string().min(1).default(createSecret),
+  secret: z.string().min(1).default(createAuthToken),
   friendly_name: z
     .string()
     .refine(isKeyName, `must be up to ${MAX_NAME_CHARACTERS} characters`)
