@@ -14,6 +14,5 @@ export type { ApiErrorCode } from "./client/api-error";
 export { InputError } from "./client/input-error";
 
 export { adminRouter } from "./router/router";
-export type { AdminRouterOptions } from "./router/options";
-export type { ConsoleOptions } from "./console/options";
+export type { AdminRouterOptions, ConsoleOptions } from "./router/options";
 export type { AuditEntry } from "./http/audit";

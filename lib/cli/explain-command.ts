@@ -125,15 +125,10 @@ async function explain(
 }
 
 /**
- * Returns the value of the signature header among header lines such as `Name: value`; undefined when
- * there is none. A line without a name is a value of the signature header.
- *
- * Without `name`, the header is the only line, else X-Service-Signature, else the one header whose
- * name ends with `-signature`. A repeated header has its values joined, as Node.js joins them.
- *
- * @throws UsageError when several headers may be the signature header.
+ * Returns the value of the signature header among lines such as `Name: value`; undefined when there is
+ * none. A line without a name is a value of it. A repeated header has its values joined, as Node.js does.
  */
-export function findSignature(lines: readonly string[], name?: string): string | undefined {
+function findSignature(lines: readonly string[], name?: string): string | undefined {
   const headers = lines.map(parseLine);
   if (name === undefined && headers.length === 1) return headers[0]?.value;
   const names = new Set(headers.map((header) => header.name));

@@ -4,8 +4,9 @@ import type { Command } from "commander";
 import { postgresQueue, redisQueue, sqliteQueue, type DurableQueue } from "../durable";
 import { createLogger } from "../observability/logger";
 import { decodeSafely } from "../form/text";
+import { within } from "../time/retry";
 import { print, printJson, printNote, printTable, type Terminal } from "./terminal";
-import { readVariable } from "./environment";
+import { Interruption, readVariable } from "./environment";
 import { UsageError } from "./arguments";
 
 interface QueueCommandOptions {
@@ -167,16 +168,6 @@ function readAuthority(file: string): Buffer {
 }
 
 async function waitUntilReady(queue: DurableQueue, { signal }: Terminal): Promise<void> {
-  // Not AbortSignal.any or AbortSignal.timeout: garbage collection may take them away.
-  const end = new AbortController();
-  const stop = () => end.abort();
-  const timer = setTimeout(stop, READY_WITHIN_MS);
-  signal.addEventListener("abort", stop);
-  try {
-    await Promise.race([queue.ready(), once(end.signal, "abort")]);
-  } finally {
-    clearTimeout(timer);
-  }
-  const seconds = READY_WITHIN_MS / 1_000;
-  if (end.signal.aborted) throw new Error(`The queue was not ready within ${seconds} s.`);
+  const interrupted = once(signal, "abort").then(() => Promise.reject(new Interruption()));
+  await within(Promise.race([queue.ready(), interrupted]), READY_WITHIN_MS);
 }

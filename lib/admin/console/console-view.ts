@@ -41,12 +41,7 @@ export interface EventView {
 }
 
 /** Names in a request that was not authenticated: its sender may have invented them. */
-export interface Claims {
-  uuid: string | undefined;
-  accountSid: string | undefined;
-  factorSid: string | undefined;
-  challengeSid: string | undefined;
-}
+export type Claims = Pick<RequestRow, "uuid" | "accountSid" | "factorSid" | "challengeSid">;
 
 /** One webhook request. It never holds a token or a signature. */
 export interface RequestRow extends EventView {

@@ -12,16 +12,17 @@ import { readAssets, type Asset } from "./assets";
 import type { ConsoleSettings, DeadLetterChoice } from "./console-view";
 import { findLogin, toWaitRow } from "./find-login";
 import { createLive } from "./live";
-import type { ConsoleRouterOptions } from "./options";
-import { changeDeadLetters, readQueue } from "./queue-view";
+import { changeDeadLetters, readQueue, type ConsoleQueue } from "./queue-view";
 import { createQueueStates } from "./queue-states";
 import { describeDetails, resendRequest } from "./request-details";
 import { createRequestLog } from "./request-log";
 import { sendTestEvent, testEventSchema, type TestEventChoice } from "./test-event";
 
 /** What a console shows. */
-export interface ConsoleParts extends Pick<ConsoleRouterOptions, "receiver" | "queue"> {
+export interface ConsoleParts {
   client: AdminClient;
+  receiver?: PushWebhooks | undefined;
+  queue?: ConsoleQueue | undefined;
   readOnly: boolean;
   reveals: boolean;
   /** Names the person who sent a request. */

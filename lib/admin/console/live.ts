@@ -19,7 +19,7 @@ interface Stream {
   sentChange: number;
   sentWaits: number;
   endAtMs: number;
-  isServing: () => boolean;
+  req: IncomingMessage;
 }
 
 /**
@@ -74,7 +74,7 @@ export function createLive(log: RequestLog, refresh?: () => Promise<void>) {
     const totals = log.readTotals();
     for (const stream of streams) {
       // A process that shuts down must not wait for its open pages.
-      if (nowMs >= stream.endAtMs || !stream.isServing()) stream.res.end();
+      if (nowMs >= stream.endAtMs || !isListening(stream.req)) stream.res.end();
       else if (isBehind(stream, totals)) send(stream, totals);
     }
   }
@@ -103,7 +103,7 @@ export function createLive(log: RequestLog, refresh?: () => Promise<void>) {
       sentChange: isComplete ? 0 : change,
       sentWaits: 0,
       endAtMs: nowMs + MAX_AGE_MS,
-      isServing: () => isListening(req),
+      req,
     };
     res.statusCode = 200;
     res.setHeader("Content-Type", "text/event-stream; charset=utf-8");

@@ -1,14 +1,34 @@
 import type { Request } from "express";
 import type { Logger } from "../../observability/logger";
 import { FUNCTION, HOSTNAMES, LOGGER } from "../../validation/option-rules";
-import { hasMethods, oneOf, type OptionRules } from "../../validation/validate-options";
-import { CONSOLE_RULES, type ConsoleRouterOptions } from "../console/options";
+import { hasMethods, oneOf, validateOptions } from "../../validation/validate-options";
+import type { OptionRules } from "../../validation/validate-options";
+import type { ConsoleQueue } from "../console/queue-view";
+import { inspectReceiver } from "../../receiver/inspection";
+import type { PushWebhooks } from "../../receiver/receiver";
 import type { AdminClient } from "../client/client";
 import type { AuditEntry } from "../http/audit";
 import { isHttpOrigin } from "./cross-site";
 
+/** Settings of the console of `adminRouter`. */
+export interface ConsoleOptions {
+  /**
+   * Shows identities in full, and the texts of devices and challenges. @default false: identities
+   * are masked, and the texts are left out
+   */
+  reveal?: boolean | undefined;
+}
+
 /** Options of `adminRouter`. */
-export interface AdminRouterOptions extends ConsoleRouterOptions {
+export interface AdminRouterOptions {
+  /**
+   * Serves the console, a page for people, at the mount of the router. @default false: JSON alone
+   */
+  console?: boolean | ConsoleOptions | undefined;
+  /** The receiver whose webhook requests the console shows. @default none */
+  receiver?: PushWebhooks | undefined;
+  /** The queue that the console shows. @default none */
+  queue?: ConsoleQueue | undefined;
   /** Client of the service, from `createAdminClient`. */
   client: AdminClient;
   /**
@@ -45,7 +65,20 @@ export interface AdminRouterOptions extends ConsoleRouterOptions {
 
 /** Rules of {@link AdminRouterOptions}. */
 export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
-  ...CONSOLE_RULES,
+  console: {
+    accepts: (value) => typeof value === "boolean" || (typeof value === "object" && value !== null),
+    expected: "true, false or an object of options, such as { reveal: true }",
+  },
+  receiver: {
+    accepts: (value) => typeof value === "function" && inspectReceiver(value) !== undefined,
+    expected: "the result of pushWebhooks() of this installed copy of express-push-verification",
+    secret: true,
+  },
+  queue: {
+    accepts: (value) => hasMethods(value, ["stats", "deadLetters", "retry", "discard"]),
+    expected: 'a queue of "express-push-verification/durable"',
+    secret: true,
+  },
   client: {
     accepts: (value) =>
       hasMethods((value as Partial<AdminClient> | null)?.keys, ["list", "create"]),
@@ -70,3 +103,24 @@ export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
   actor: FUNCTION,
   logger: LOGGER,
 };
+
+/**
+ * Returns the options of the console; undefined when there is none.
+ *
+ * @throws TypeError for an option that is unknown, or useless without the console.
+ */
+export function resolveConsoleOptions(options: AdminRouterOptions): ConsoleOptions | undefined {
+  const { console: chosen = false } = options;
+  if (chosen === false) {
+    for (const name of ["receiver", "queue"] as const) {
+      if (options[name] === undefined) continue;
+      throw new TypeError(
+        `adminRouter: option ${name} is for the console, which is not served; set console to true.`,
+      );
+    }
+    return undefined;
+  }
+  const settings = chosen === true ? {} : chosen;
+  validateOptions("adminRouter console", settings, { reveal: oneOf(true, false) });
+  return settings;
+}

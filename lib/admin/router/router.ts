@@ -5,14 +5,13 @@ import { adaptConsole } from "../../observability/logger";
 import { callSafely } from "../../observability/safe-call";
 import { CONTENT_SECURITY_POLICY, FORBIDDEN_PAGE } from "../console/assets";
 import { createConsole } from "../console/console";
-import { resolveConsoleOptions } from "../console/options";
 import { parseInput } from "../client/schemas";
 import { createAudit, type Audited, type AuditEntry } from "../http/audit";
 import { readJson } from "../http/json-body";
 import type { Route } from "../http/route";
 import { isAllowedHost, isCrossSite } from "./cross-site";
 import { createOpenApi } from "./openapi";
-import { ROUTER_RULES, type AdminRouterOptions } from "./options";
+import { resolveConsoleOptions, ROUTER_RULES, type AdminRouterOptions } from "./options";
 import {
   CROSS_SITE,
   FORBIDDEN,

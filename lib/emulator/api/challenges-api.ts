@@ -6,7 +6,7 @@ import type { Endpoints, EndpointRequest } from "./endpoint-router";
 import { group, invalidParameter, jsonOf, listOf, metadataParameter } from "./parameters";
 import { payloadSchema, readForm, readParameters, wholeBetween } from "./parameters";
 import { SIGNATURE_FIELDS_VALUE } from "../resources/auth-payload";
-import type { Challenge } from "../resources/challenge";
+import type { Challenge } from "../resources/entity";
 import { formatIso8601 } from "../resources/dates";
 import type { Entities } from "../resources/entities";
 import { existing } from "../emulator-error";

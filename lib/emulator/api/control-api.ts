@@ -4,7 +4,7 @@ import { assertMayManageKeys } from "./credentials";
 import { parseJson } from "../../form/text";
 import { EmulatorError } from "../emulator-error";
 import type { Deliveries } from "../outbound/deliveries";
-import type { NewChallenge } from "../resources/challenge";
+import type { NewChallenge } from "../resources/entity";
 import type { FactorControl } from "../resources/factors";
 import type { Fault, Faults } from "../outbound/faults";
 

@@ -6,7 +6,7 @@ import { group, metadataParameter, nameSchema, payloadSchema, wholeBetween } fro
 import { readForm, readParameters } from "./parameters";
 import type { AccessTokens } from "../resources/access-tokens";
 import type { Entities } from "../resources/entities";
-import type { Entity, Factor } from "../resources/factor";
+import type { Entity, Factor } from "../resources/entity";
 import { existing } from "../emulator-error";
 import type { EmulatorSettings } from "../options";
 import { isPublicKey } from "../resources/auth-payload";

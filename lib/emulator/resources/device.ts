@@ -1,8 +1,7 @@
 import { generateKeyPairSync } from "node:crypto";
 import { signChallenge, signFactor, type Decision } from "./auth-payload";
-import type { Challenge, ChallengeDecision } from "./challenge";
+import type { Challenge, ChallengeDecision, Factor, NewFactor } from "./entity";
 import type { Entities } from "./entities";
-import type { Factor, NewFactor } from "./factor";
 import { findChallenge, registerFactor } from "./factors";
 import { decisionSchema, validateFields } from "./schemas";
 

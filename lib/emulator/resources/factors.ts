@@ -1,7 +1,7 @@
-import type { Challenge, ChallengeDecision, NewChallenge } from "./challenge";
+import type { Challenge, ChallengeDecision, NewChallenge } from "./entity";
+import type { Factor, FactorBinding, NewFactor } from "./entity";
 import type { Entities } from "./entities";
 import { existing } from "../emulator-error";
-import type { Factor, FactorBinding, NewFactor } from "./factor";
 import { decisionSchema, newChallengeSchema, newFactorSchema, validateFields } from "./schemas";
 
 /** Methods of an emulator that create and change factors and challenges. They return copies. */
