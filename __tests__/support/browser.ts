@@ -12,7 +12,6 @@ const TEST_TIMEOUT_MS = 60_000;
 const ACTION_TIMEOUT_MS = 30_000;
 
 export interface PageOptions {
-  colorScheme?: "light" | "dark";
   viewport?: { width: number; height: number };
   permissions?: string[];
 }
@@ -72,7 +71,7 @@ export function useBrowser() {
     isOpen = true;
     // The same for all tests of a file: a fresh process of the browser costs each a second.
     page ??= await startBrowser();
-    await page.emulateMedia({ colorScheme: options.colorScheme ?? "light" });
+    await page.emulateMedia({ colorScheme: "light" });
     await page.setViewportSize(options.viewport ?? VIEWPORT);
     ({ origin } = new URL(url));
     await page.context().grantPermissions(options.permissions ?? [], { origin });
