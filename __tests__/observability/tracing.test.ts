@@ -1,4 +1,4 @@
-import { channel, tracingChannel } from "node:diagnostics_channel";
+import { channel } from "node:diagnostics_channel";
 import { pushWebhooks } from "express-push-verification";
 import { TRACE_NAMES } from "../../lib/observability/tracing";
 import { silent } from "../support/receivers";
@@ -30,21 +30,4 @@ it("publishes start and end of receive and handle, with the uuid and without the
     ["handle:asyncEnd", handle],
     ["receive:asyncEnd", receive],
   ]);
-});
-
-it("a subscriber of start runs the operation in its own way", async () => {
-  const calls: string[] = [];
-  const { start } = tracingChannel("express-push-verification:receive");
-  const listen = (message: unknown) =>
-    void Object.assign(message as object, {
-      around<Value>(run: () => Value): Value {
-        calls.push("around");
-        return run();
-      },
-    });
-  start.subscribe(listen);
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent });
-  const { status } = await push.fetch(new Request(PUBLIC_URL));
-  start.unsubscribe(listen);
-  expect([status, calls]).toEqual([405, ["around"]]);
 });

@@ -70,18 +70,6 @@ describe.each(APPS)("an audit on %s", (_name, makeApp) => {
     }
   });
 
-  it.each<[what: string, type: string, body: string, status: number, code: string]>([
-    ["unknown members", "application/json", '{"a":1}', 400, "INVALID_INPUT"],
-    ["no JSON", "application/json", "{", 400, "INVALID_JSON"],
-    ["a form", "application/x-www-form-urlencoded", "a=1", 415, "CONTENT_TYPE_UNSUPPORTED"],
-    ["70 kB", "application/json", `"${"x".repeat(70_000)}"`, 413, "BODY_TOO_LARGE"],
-  ])("has a write with %s", async (_what, type, body, status, code) => {
-    const { app, audits } = makeStaffApp(upstream, { makeApp });
-    const sent = supertest(app).patch(`/admin/keys/${KEY_SID}`).set("Content-Type", type);
-    expect(await sent.send(body)).toHaveProperty("status", status);
-    expect(audits).toMatchObject([{ action: "key.update", sid: KEY_SID, status, code }]);
-  });
-
   it("has a write whose client disconnected, once", async () => {
     let arrive = () => {};
     const arrived = new Promise<void>((resolve) => (arrive = resolve));
