@@ -11,7 +11,7 @@ const CORE = [
   "signature/signature",
   "receiver/ambiguity",
   "receiver/body",
-  "receiver/headers",
+  "receiver/method-and-headers",
   "event/parse",
   "delivery/dedupe",
   "delivery/memory-dedupe",
@@ -45,7 +45,7 @@ const TESTS: Record<string, string[]> = {
     "receiver/web-request",
     "receiver/deadline",
   ],
-  "receiver/headers": ["hostile", "receiver/explain-requests"],
+  "receiver/method-and-headers": ["hostile", "receiver/explain-requests"],
   "signature/signature": [
     "signature/signature",
     "signature/auth-token",

@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createMemoryDedupe, type Claim, type DedupeStore } from "express-push-verification";
 import {
-  createAcceptOnce,
+  createDeduplication,
   type Acceptance,
-  type AcceptOnce,
+  type Deduplication,
   type RequestIdentity,
 } from "../../lib/delivery/dedupe";
 import { createGate, nextTurn, until } from "../support/waiting";
@@ -15,7 +15,7 @@ const keyOf = (uuid: string, contentHash = "hash", accountSid = "AC1") => ({
   contentHash,
 });
 
-function withoutDeadline(acceptOnce: AcceptOnce) {
+function withoutDeadline({ acceptOnce }: Deduplication) {
   const never = Number.POSITIVE_INFINITY;
   return (request: RequestIdentity, run: () => Promise<void> = async () => {}) =>
     acceptOnce(request, { run, deadlineAtMs: never, finishAtMs: never });
@@ -36,15 +36,15 @@ it("gives a store a hash of the signature", async () => {
     hashes.push(given.contentHash);
     return store.claim(given);
   };
-  const deliver = withoutDeadline(createAcceptOnce({ ...store, claim }, () => {}));
+  const deliver = withoutDeadline(createDeduplication({ ...store, claim }, () => {}));
   await finish(deliver(keyOf("a", signature)));
   expect(hashes).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
 });
 
-describe("createAcceptOnce", () => {
+describe("createDeduplication", () => {
   const failures: WebhookError[] = [];
   const once = (store: DedupeStore = createMemoryDedupe(), retryForMs = 200) =>
-    withoutDeadline(createAcceptOnce(store, (error) => failures.push(error), { retryForMs }));
+    withoutDeadline(createDeduplication(store, (error) => failures.push(error), { retryForMs }));
 
   beforeEach(() => failures.splice(0));
 
@@ -193,7 +193,7 @@ describe("createAcceptOnce", () => {
     const marking = createGate();
     const slow = { ...scripted(["new"]), complete: () => marking.opened };
     const lost = jest.fn();
-    const acceptOnce = withoutDeadline(createAcceptOnce(slow, lost));
+    const acceptOnce = withoutDeadline(createDeduplication(slow, lost));
     // One more than a bounded retry accepts.
     const uuids = Array.from({ length: 1_001 }, (_, index) => String(index));
     const deliveries = await Promise.all(uuids.map((uuid) => acceptOnce(keyOf(uuid))));

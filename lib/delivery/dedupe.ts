@@ -4,7 +4,7 @@ import { WebhookError } from "../errors/webhook-error";
 import { hashText } from "../form/hash";
 import type { DeliveryResult } from "../event/event";
 import { createRetry, isPending } from "../time/retry";
-import { createStoreState, type StoreState } from "../observability/health";
+import { createStoreState, type StoreOutage } from "../observability/health";
 
 /** The decision about a delivery. */
 export interface Acceptance {
@@ -33,12 +33,10 @@ export interface FirstDelivery {
   finishAtMs: number;
 }
 
-/** Options of {@link createAcceptOnce}. */
-export interface AcceptOnceOptions {
+/** Options of {@link createDeduplication}. */
+export interface DeduplicationOptions {
   /** How long a method of the store is retried, in milliseconds. @default 8_000 */
   retryForMs?: number;
-  /** Kept current: a claim that fails begins an outage, one that succeeds ends it. */
-  storeState?: StoreState;
 }
 
 /** A delivery that is not decided yet, or whose handlers run. */
@@ -49,6 +47,13 @@ interface RunningDelivery {
 
 /** Runs a first delivery unless one ran, or runs, for the same webhook request. */
 export type AcceptOnce = (request: RequestIdentity, first: FirstDelivery) => Promise<Acceptance>;
+
+/** The deduplication of a receiver. */
+export interface Deduplication {
+  acceptOnce: AcceptOnce;
+  /** Returns the outage of the store; undefined when there is none. */
+  findOutage: () => StoreOutage | undefined;
+}
 
 /**
  * Begins the owner of each claim of this process: a counter makes the rest unique. Made by the
@@ -63,16 +68,18 @@ const MIN_LEASE_MS = 60_000;
 const LEASE_MARGIN_MS = 10_000;
 
 /**
- * Creates the step that runs handlers once per account and uuid: across concurrent deliveries in
- * this process by itself, across time and processes through the store.
+ * Creates the deduplication that runs handlers once per account and uuid: across concurrent
+ * deliveries in this process by itself, across time and processes through the store.
  *
  * @param onStoreFailure called when a handled or failed uuid could not be marked.
  */
-export function createAcceptOnce(
+export function createDeduplication(
   store: DedupeStore,
   onStoreFailure: (error: WebhookError) => void,
-  { retryForMs = 8_000, storeState = createStoreState() }: AcceptOnceOptions = {},
-): AcceptOnce {
+  { retryForMs = 8_000 }: DeduplicationOptions = {},
+): Deduplication {
+  // A claim that fails begins an outage, one that succeeds ends it.
+  const storeState = createStoreState();
   const inFlight = new Map<string, RunningDelivery>();
   const retryClaim = createRetry({ retryForMs });
   // Without a limit on concurrency, so that a crowd of new requests cannot keep marks from the store.
@@ -206,7 +213,7 @@ export function createAcceptOnce(
     return accepted;
   }
 
-  return acceptOnce;
+  return { acceptOnce, findOutage: storeState.current };
 }
 
 /** A store need not see signatures, and half of the hash is enough. */
@@ -235,7 +242,10 @@ function decide(found: Claim): Claim {
 }
 
 /** Runs each delivery, without a store: for `dedupe: false`. */
-export const acceptEach: AcceptOnce = async (_request, { confirm, run }) => {
-  await confirm?.();
-  return { result: "new", finished: run() };
+export const NO_DEDUPLICATION: Deduplication = {
+  async acceptOnce(_request, { confirm, run }) {
+    await confirm?.();
+    return { result: "new", finished: run() };
+  },
+  findOutage: () => undefined,
 };

@@ -1,11 +1,11 @@
 import { assertConfirmed, CONFIRM_MS, type Confirm } from "./confirmation";
-import { createAcceptOnce, acceptEach, type Acceptance, type AcceptOnce } from "./dedupe";
+import { createDeduplication, NO_DEDUPLICATION, type Acceptance, type AcceptOnce } from "./dedupe";
 import type { DedupeStore } from "./dedupe-store";
 import { createDispatch, type Dispatch } from "./dispatch";
 import { publish } from "../observability/diagnostics";
 import { isChallengeEvent } from "../event/event";
 import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "../event/event";
-import { describeOutage, createStoreState, type Health } from "../observability/health";
+import { describeOutage, type Health } from "../observability/health";
 import type { Reporter } from "../observability/reporter";
 import { isText } from "../validation/validate-options";
 import { setConfirm, type Handlers } from "./handler-registry";
@@ -48,12 +48,11 @@ export function createDelivery(
 ) {
   const { name, deadlineMs, handlerTimeoutMs, queue, dedupe, confirm } = settings;
   if (queue !== undefined && confirm !== undefined) setConfirm(handlers, name, confirm);
-  const storeState = createStoreState();
   const dispatchToHandlers = createDispatch(handlers, reports);
   const retryRecord = createRetry();
 
-  const acceptOnce =
-    dedupe === false ? acceptEach : createAcceptOnce(dedupe, reports.error, { storeState });
+  const { acceptOnce, findOutage } =
+    dedupe === false ? NO_DEDUPLICATION : createDeduplication(dedupe, reports.error);
 
   return {
     /** Accepts the event of a webhook request. */
@@ -84,7 +83,7 @@ export function createDelivery(
     /** Returns the health of the queue, or that of the dedupe store. */
     async health(): Promise<Health> {
       if (queue?.health !== undefined) return queue.health();
-      const outage = storeState.current();
+      const outage = findOutage();
       return outage === undefined ? { status: "healthy" } : describeOutage(outage);
     },
   };

@@ -1,7 +1,7 @@
 import { createFindTokens, readClaimedIdentity, type ClaimedIdentity } from "./auth-tokens";
 import { readParams } from "./body";
 import { createExplainBudget } from "./explain-budget";
-import { uncoveredBody, type CheckedHeaders } from "./headers";
+import { uncoveredBody, type CheckedHeaders } from "./method-and-headers";
 import { joinReceivedUrl, type IncomingRequest } from "./incoming-request";
 import type { PushMethod, VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";

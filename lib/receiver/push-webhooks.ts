@@ -7,7 +7,7 @@ import {
 } from "../time/closing";
 import { createAuthenticate } from "./authenticate";
 import { createCheckEvent } from "./check-event";
-import { checkHeaders } from "./headers";
+import { checkHeaders } from "./method-and-headers";
 import { createObservers, registerInspection } from "./inspection";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import { claimQueueName } from "./queue-names";

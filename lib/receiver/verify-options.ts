@@ -11,7 +11,7 @@ import {
   isAuthToken,
   warnOfShortToken,
 } from "../signature/auth-token";
-import type { UrlMatching } from "../signature/signature";
+import type { UrlMatching } from "../signature/signed-urls";
 import type { AuthTokenResolver, AuthTokens } from "./auth-tokens";
 import { isHttpUrl } from "../form/url";
 

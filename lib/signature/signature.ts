@@ -2,16 +2,11 @@ import { timingSafeEqual } from "node:crypto";
 import type { Pair } from "../form/parameters";
 import { AUTH_TOKEN_EXPECTED, isAuthToken } from "./auth-token";
 import { signText, type HmacKey } from "./hmac";
+import { listSignedUrls, stripUnsigned, type UrlMatching } from "./signed-urls";
 import { describeType } from "../validation/validate-options";
 
 /** The parameters of a webhook request: pairs in any order, or a record of values. */
 export type SignedParams = Iterable<Pair> | Readonly<Record<string, string | readonly string[]>>;
-
-/**
- * Which spellings of the port are tried. `"exact"`: the URL as given. `"ports"`: the URL
- * as given, then with an explicit port removed, or with the default port of its scheme added.
- */
-export type UrlMatching = "exact" | "ports";
 
 /** Options of {@link sign}. */
 export interface SignOptions {
@@ -110,25 +105,6 @@ export function findMatch(
 export function isSignature(text: string): boolean {
   // findMatch compares the text: decoding it would accept several spellings of one signature.
   return /^[A-Za-z0-9+/]{27}=$/.test(text);
-}
-
-const AUTHORITY = /^([a-z][a-z0-9+.-]*:\/\/)(?:[^/?#]*@)?([^/?#]*)([^#]*)/i;
-
-/** Returns a URL without the parts that are never signed: user info and fragment. */
-export function stripUnsigned(url: string): string {
-  return url.replace(AUTHORITY, "$1$2$3").replace(/#.*/s, "");
-}
-
-/** Returns the spellings of a URL that may be signed, as `urlMatching` allows, likeliest first. */
-export function listSignedUrls(url: string, urlMatching: UrlMatching): string[] {
-  const asGiven = stripUnsigned(url);
-  const parts = AUTHORITY.exec(asGiven);
-  if (urlMatching === "exact" || parts === null) return [asGiven];
-  const [, scheme = "", host = "", rest = ""] = parts;
-  const bareHost = host.replace(/:\d+$/, "");
-  if (bareHost !== host) return [asGiven, scheme + bareHost + rest];
-  const defaultPort = scheme.toLowerCase() === "http://" ? 80 : 443;
-  return [asGiven, `${scheme}${host}:${defaultPort}${rest}`];
 }
 
 /** Joins the parameters as they are signed: each distinct name and value, sorted, no separator. */

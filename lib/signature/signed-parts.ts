@@ -1,7 +1,7 @@
 import { decodeForm } from "../form/form";
 import type { Pair } from "../form/parameters";
 import { StacklessError } from "../form/stackless-error";
-import { listSignedUrls, type UrlMatching } from "./signature";
+import { listSignedUrls, type UrlMatching } from "./signed-urls";
 
 /** The parts of a webhook request that its signature covers. */
 export interface SignedParts {

@@ -1,6 +1,7 @@
 import type { Pair } from "../form/parameters";
 import { encodeForm } from "../form/text";
-import { sign, stripUnsigned } from "./signature";
+import { sign } from "./signature";
+import { stripUnsigned } from "./signed-urls";
 
 /** Options of {@link signRequest}. */
 export interface SignRequestOptions {

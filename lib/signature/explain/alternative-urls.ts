@@ -3,7 +3,7 @@ import type { SignatureCauseCode } from "./causes";
 import { collectVariants, trimQuotes, type Variant } from "./variants";
 import { decodeSafely, encodeSafely } from "../../form/text";
 import { isHttpUrl, parseUrl } from "../../form/url";
-import { listSignedUrls, stripUnsigned, type UrlMatching } from "../signature";
+import { listSignedUrls, stripUnsigned, type UrlMatching } from "../signed-urls";
 
 const MAX_URLS = 800;
 /** They have 720 orders; 7 have 5,040. */

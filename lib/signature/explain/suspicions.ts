@@ -8,7 +8,7 @@ import type { SignatureCause, SignatureCauseCode } from "./causes";
 import { isRawBody } from "../../form/form";
 import type { Pair } from "../../form/parameters";
 import { ANY_SID, isSid } from "../../form/sid";
-import { stripUnsigned } from "../signature";
+import { stripUnsigned } from "../signed-urls";
 
 /** Lists the causes that are likely but not proven, the likeliest first. */
 export function listSuspicions(
