@@ -33,7 +33,7 @@ const SIDE_ROOMS = ["durable", "admin", "emulator", "testing", "otel", "cli"];
 const HOMES: Record<string, RegExp> = {
   "body-parser": /^admin\/http\/json-body\.ts$/,
   "node:crypto":
-    /^(form\/hash|signature\/(signature|hmac)|emulator\/resources\/(sids|auth-payload|device|totp))\.ts$/,
+    /^(form\/hash|signature\/(signature|hmac)|emulator\/resources\/(auth-payload|device|totp))\.ts$/,
   express:
     /^admin\/(http\/(json-body|route)|router\/(router|routes|options|cross-site)|console\/console)\.ts$/,
   zod: /^validation\/zod\.ts$/,

@@ -1,6 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command } from "commander";
+import { createSid } from "../form/sid";
 import { cutText } from "../form/text";
 import { hasParameter, listParameterNames } from "../form/parameters";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
@@ -78,8 +79,7 @@ function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): Record<st
   const given = new Map(set);
   const uuid = given.get("uuid") ?? crypto.randomUUID();
   if (!hasParameter(type, "challenge_sid")) return { uuid };
-  const random = `YC${crypto.randomUUID().replaceAll("-", "")}`;
-  return { uuid, challenge_sid: given.get("challenge_sid") ?? random };
+  return { uuid, challenge_sid: given.get("challenge_sid") ?? createSid("YC") };
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { PushEventType } from "../event/event";
 import type * as z from "../validation/zod";
 import { FORM_CONTENT_TYPES, isFormType } from "../form/form";
+import { createDigits, createSid } from "../form/sid";
 import { DURATION_MS, FUNCTION, HEADER_NAME, HOSTNAMES, sidRule } from "../validation/option-rules";
 import { AUTH_TOKEN_EXPECTED, explainAuthToken, isAuthToken } from "../signature/auth-token";
 import { validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
@@ -8,7 +9,6 @@ import type { Complete, OptionRules } from "../validation/validate-options";
 import type { Clock } from "./resources/dates";
 import { describeFirstIssue, newKeySchema, newWebhookSchema } from "./resources/schemas";
 import type { NewKey } from "./resources/keys";
-import { createAuthToken, createSid } from "./resources/sids";
 
 /** Fields of a webhook to create. */
 export interface NewWebhook {
@@ -122,8 +122,8 @@ export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorSettin
   }
   return {
     accountSid: options.accountSid ?? createSid("AC"),
-    authToken: options.authToken ?? createAuthToken(),
-    previousAuthToken: options.previousAuthToken ?? createAuthToken(),
+    authToken: options.authToken ?? createDigits(),
+    previousAuthToken: options.previousAuthToken ?? createDigits(),
     serviceSid: options.serviceSid ?? createSid("VA"),
     keys,
     webhooks: options.webhooks ?? [],

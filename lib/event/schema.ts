@@ -44,7 +44,8 @@ export function findDetailsFault(value: unknown): string | undefined {
 /** The schema of challenge_hidden_details (specification, section 6.2). */
 export const hiddenDetailsSchema = z.custom<Readonly<Record<string, unknown>>>(isMembers);
 
-function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+/** Returns whether a value is an object that is no list. */
+export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 

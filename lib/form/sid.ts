@@ -16,3 +16,13 @@ export function sidPattern(prefix: SidPrefix): RegExp {
 export function isSid(prefix: SidPrefix, value: unknown): value is string {
   return typeof value === "string" && value.startsWith(prefix) && ANY_SID.test(value);
 }
+
+/** Creates 32 random hexadecimal digits, as SIDs, auth tokens and secrets of keys have. */
+export function createDigits(): string {
+  return crypto.randomUUID().replaceAll("-", "");
+}
+
+/** Creates a SID. */
+export function createSid(prefix: SidPrefix): string {
+  return prefix + createDigits();
+}

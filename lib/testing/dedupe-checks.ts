@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
+import { createSid } from "../form/sid";
 import type { Claim, DedupeClaim, DedupeStore } from "../delivery/dedupe-store";
 
 const LONG_LEASE_MS = 60_000;
@@ -41,7 +42,7 @@ export const DEDUPE_CHECKS: Readonly<Record<string, (store: DedupeStore) => Prom
 
   async "accounts are apart"(store) {
     const first = await claimFirst(store);
-    const other = { ...nextOwner(first), accountSid: newAccountSid() };
+    const other = { ...nextOwner(first), accountSid: createSid("AC") };
     await expectClaim(store, other, "a claim of this uuid of another account", "new");
     await store.complete(first);
     const next = nextOwner(other);
@@ -181,12 +182,8 @@ async function expectOneNew(store: DedupeStore, claim: DedupeClaim): Promise<voi
 
 function newClaim(fields: Partial<DedupeClaim> = {}): DedupeClaim {
   const owner = crypto.randomUUID();
-  const defaults = { accountSid: newAccountSid(), contentHash: "hash", leaseMs: LONG_LEASE_MS };
+  const defaults = { accountSid: createSid("AC"), contentHash: "hash", leaseMs: LONG_LEASE_MS };
   return { uuid: crypto.randomUUID(), owner, ...defaults, ...fields };
-}
-
-function newAccountSid(): string {
-  return `AC${crypto.randomUUID().replaceAll("-", "")}`;
 }
 
 function nextOwner(claim: DedupeClaim): DedupeClaim {

@@ -3,6 +3,7 @@ import { AUTH_TOKEN_EXPECTED, isAuthToken } from "../signature/auth-token";
 import { signRequest } from "../signature/signed-request";
 import type { PushEventVersion } from "../form/parameters";
 import type { PushEventType } from "../event/event";
+import { isMembers } from "../event/schema";
 import { FORM_CONTENT_TYPES } from "../form/form";
 import { HEADER_NAME } from "../validation/option-rules";
 import { isText, validateOptions, oneOf, type OptionRules } from "../validation/validate-options";
@@ -72,10 +73,7 @@ const RULES: OptionRules<SignedRequestOptions> = {
   contentType: { accepts: isText, expected: `such as ${FORM_CONTENT_TYPES.join(" or ")}` },
   extraParams: {
     accepts: (value) =>
-      typeof value === "object" &&
-      value !== null &&
-      !Array.isArray(value) &&
-      Object.values(value).every((one) => typeof one === "string"),
+      isMembers(value) && Object.values(value).every((one) => typeof one === "string"),
     expected: "an object whose values are strings",
   },
 };

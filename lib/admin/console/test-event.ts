@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import * as z from "../../validation/zod";
+import { createSid } from "../../form/sid";
 import { listEventPairs } from "../../form/parameters";
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import type { ReceiverInspection } from "../../receiver/inspection";
@@ -37,7 +38,7 @@ function createTestParams(
     factor_friendly_name: "Test event of the console",
     factor_metadata: "{}",
     // A new SID each time, because the first outcome of a challenge stays.
-    challenge_sid: `YC${crypto.randomUUID().replaceAll("-", "")}`,
+    challenge_sid: createSid("YC"),
     challenge_details: '{"message":"Test event of the console","fields":[]}',
     challenge_metadata: "{}",
   });

@@ -69,7 +69,7 @@ function uriOf(name: string): string {
 }
 
 /** Removes `$schema` and `$id`: a schema within an OpenAPI document must not have them. */
-function withoutDialect(schema: object): object {
-  const entries = Object.entries(schema);
-  return Object.fromEntries(entries.filter(([name]) => name !== "$schema" && name !== "$id"));
+function withoutDialect(schema: z.core.JSONSchema.BaseSchema): object {
+  const { $schema: _, $id: __, ...described } = schema;
+  return described;
 }

@@ -1,5 +1,5 @@
 import * as z from "../../validation/zod";
-import { isSid } from "../../form/sid";
+import { createSid, isSid } from "../../form/sid";
 import { created, EndpointResponse, entityUrlOf } from "./endpoint-router";
 import { listPage } from "./pagination";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
@@ -12,7 +12,6 @@ import type { Entities } from "../resources/entities";
 import { existing } from "../emulator-error";
 import type { EmulatorSettings } from "../options";
 import { textSchema } from "../resources/schemas";
-import { createSid } from "../resources/sids";
 
 const NEW_CHALLENGE = z.object({
   factor_sid: z.string().refine((sid) => isSid("YF", sid)),

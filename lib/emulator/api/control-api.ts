@@ -1,6 +1,7 @@
 import { created } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
+import { isMembers } from "../../event/schema";
 import { parseJson } from "../../form/text";
 import { EmulatorError } from "../emulator-error";
 import type { Deliveries } from "../outbound/deliveries";
@@ -69,8 +70,6 @@ function readJsonObject({ body, contentType }: EndpointRequest): object {
     throw new EmulatorError("BAD_REQUEST", "Bad request: the body must be application/json");
   }
   const json = parseJson(body.toString("utf8"));
-  if (typeof json !== "object" || json === null || Array.isArray(json)) {
-    throw new EmulatorError("BAD_REQUEST", "Bad request: the body must be a JSON object");
-  }
-  return json;
+  if (isMembers(json)) return json;
+  throw new EmulatorError("BAD_REQUEST", "Bad request: the body must be a JSON object");
 }

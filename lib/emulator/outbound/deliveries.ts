@@ -2,10 +2,10 @@ import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { signRequest, type WebhookRequest } from "../../signature/signed-request";
 import { listEventPairs, type EventParameters, type Pair } from "../../form/parameters";
+import { createDigits } from "../../form/sid";
 import { callSafely } from "../../observability/safe-call";
 import type { FaultKind, FaultPlan, Faults } from "./faults";
 import { sendRequest, type SendError, type WebhookResponse } from "./http-client";
-import { createAuthToken } from "../resources/sids";
 import type { EmulatorSettings } from "../options";
 import type { StoredWebhook } from "../resources/webhooks";
 
@@ -113,7 +113,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
   }
 
   function chooseToken(plan: FaultPlan): string {
-    if (plan["wrong-signature"] !== undefined) return createAuthToken();
+    if (plan["wrong-signature"] !== undefined) return createDigits();
     return plan["old-token"] === undefined ? settings.authToken : settings.previousAuthToken;
   }
 

@@ -1,6 +1,6 @@
 import { formatIso8601, type Clock } from "./dates";
 import { keepNewest } from "../../memory/keep-newest";
-import { createAuthToken, createSid } from "./sids";
+import { createDigits, createSid } from "../../form/sid";
 
 /** Token with which a device may create one factor of a user. */
 export interface AccessToken {
@@ -26,7 +26,7 @@ export function createAccessTokens(now: Clock) {
   return {
     create(fields: Omit<AccessToken, "sid" | "token" | "date_created">): AccessToken {
       const sid = createSid("YK");
-      const token = createAuthToken();
+      const token = createDigits();
       const date_created = formatIso8601(now());
       const accessToken = { sid, token, ...fields, date_created };
       keepNewest(accessTokens, sid, accessToken, MAX_ACCESS_TOKENS);

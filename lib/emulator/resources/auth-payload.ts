@@ -1,5 +1,6 @@
 import { createPublicKey, sign, verify, type KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
+import { parseJson } from "../../form/text";
 import type { Challenge } from "./entity";
 
 /** The decision of a user on a device. */
@@ -90,9 +91,5 @@ function listSignedMembers({ entity_identity, ...challenge }: Challenge): Record
 }
 
 function readPart(part: string): Record<string, unknown> {
-  try {
-    return { ...(JSON.parse(Buffer.from(part, "base64url").toString()) as object) };
-  } catch {
-    return {};
-  }
+  return { ...(parseJson(Buffer.from(part, "base64url").toString()) as object | undefined) };
 }

@@ -7,7 +7,7 @@ import type { Entity, Factor, FactorBinding } from "./entity";
 import { formatIso8601, type Clock } from "./dates";
 import { EmulatorError } from "../emulator-error";
 import { keepNewest } from "../../memory/keep-newest";
-import { createSid } from "./sids";
+import { createSid } from "../../form/sid";
 import { isTotpCode, type TotpConfig } from "./totp";
 
 /** Receives a challenge that its device is notified of, and the key of the device. */

@@ -1,10 +1,9 @@
 import * as z from "../../validation/zod";
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import { detailsSchema, hiddenDetailsSchema, metadataSchema } from "../../event/schema";
-import { isSid } from "../../form/sid";
+import { createDigits, createSid, isSid } from "../../form/sid";
 import { isHttpUrl } from "../../form/url";
 import { EmulatorError } from "../emulator-error";
-import { createAuthToken, createSid } from "./sids";
 
 const MAX_NAME_CHARACTERS = 64;
 const MAX_METADATA_CHARACTERS = 1024;
@@ -38,7 +37,7 @@ export const newKeySchema = z.strictObject({
     .string()
     .refine((sid) => isSid("SK", sid), "must be SK and 32 hexadecimal digits")
     .default(() => createSid("SK")),
-  secret: z.string().min(1).default(createAuthToken),
+  secret: z.string().min(1).default(createDigits),
   friendly_name: z
     .string()
     .refine(isKeyName, `must be up to ${MAX_NAME_CHARACTERS} characters`)

@@ -2,7 +2,7 @@ import type { PushEventType } from "../../event/event";
 import { formatIso8601 } from "./dates";
 import type { EmulatorSettings, NewWebhook } from "../options";
 import { newWebhookSchema, validateFields } from "./schemas";
-import { createSid } from "./sids";
+import { createSid } from "../../form/sid";
 
 /** Webhook as responses show it (specification, section 2.3). */
 export interface WebhookResource {

@@ -1,5 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
+import { escapeControls } from "../../../form/text";
 import { announce } from "./action";
 import { readPublicUrl } from "./api";
 
@@ -8,12 +9,11 @@ import { readPublicUrl } from "./api";
  * Joined emoji stay whole.
  */
 export function showInvisible(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/gu, (character) => {
-    if (character === "\u200d" || character === "\ufe0f") return character;
-    if (character === "\n" || character === "\t") return " ";
-    const code = character.codePointAt(0) ?? 0;
-    return `\\u${code.toString(16).padStart(4, "0")}`;
-  });
+  return text
+    .replace(/[\n\t]/g, " ")
+    .split("\u200d")
+    .map(escapeControls)
+    .join("\u200d");
 }
 
 /** A received text, whose direction is isolated. */

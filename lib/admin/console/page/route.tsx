@@ -1,8 +1,7 @@
 import { useEffect, useRef } from "preact/hooks";
+import { ANY_SID } from "../../../form/sid";
+import { decodeSafely } from "../../../form/text";
 import { createStore } from "./store";
-
-/** The searched texts that the address may keep: any other may be the identity of a user. */
-const SID = /^[A-Z]{2}[0-9a-f]{32}$/;
 
 /** Reads the place that the address names: `#/requests/7?code=SIGNATURE_MISMATCH`. */
 function readPlace() {
@@ -11,21 +10,12 @@ function readPlace() {
   return {
     page,
     /** The id of the item that is open on the page. */
-    id: rest.length === 0 ? undefined : decode(rest.join("/")),
+    id: rest.length === 0 ? undefined : decodeSafely(rest.join("/")),
     /** Whether the address led here; false when a row was opened or closed on the page. */
     isLinked: true,
     /** Filters and search. */
     query: new URLSearchParams(query),
   };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    // An address that was typed or cut names nothing, but the console opens.
-    return text;
-  }
 }
 
 type Place = ReturnType<typeof readPlace>;
@@ -51,7 +41,8 @@ export function linkToRequests(q: string): string {
 export function replacePlace({ id, query = place.value.query }: Partial<Place>): void {
   const next = { ...place.value, query, id, isLinked: false };
   const shown = new URLSearchParams(query);
-  if (!SID.test(shown.get("q") ?? "")) shown.delete("q");
+  // Any other text may be the identity of a user.
+  if (!ANY_SID.test(shown.get("q") ?? "")) shown.delete("q");
   history.replaceState(null, "", linkTo(next.page || "requests", next.id, shown));
   place.value = next;
 }
