@@ -22,9 +22,9 @@ export function createEventOperations(
       const page = await run(() => storage.deadLetters(after));
       last = page.at(-1);
       if (last === undefined) return;
-      const atMs = (endAtMs ??= last.listedAtMs);
-      yield page.filter(({ failedAtMs }) => failedAtMs <= atMs);
-      if (last.failedAtMs > atMs) return;
+      const limitMs = (endAtMs ??= last.listedAtMs);
+      yield page.filter(({ atMs }) => atMs <= limitMs);
+      if (last.atMs > limitMs) return;
     }
   }
 
@@ -42,10 +42,10 @@ export function createEventOperations(
   return {
     async *deadLetters() {
       for await (const page of listPages()) {
-        for (const { body, errors, attempts, failedAtMs } of page) {
+        for (const { body, errors, attempts, atMs } of page) {
           const { uuid, ...read } = readNamed(body);
           const { error = "" } = readFailures(errors).at(-1) ?? {};
-          yield { uuid, ...read, error, attempts, failedAt: new Date(failedAtMs) };
+          yield { uuid, ...read, error, attempts, failedAt: new Date(atMs) };
         }
       }
     },

@@ -1,14 +1,26 @@
 import { adaptConsole, createLogger, type Logger } from "../observability/logger";
 import { callSafely } from "../observability/safe-call";
+import { pauseAfter } from "../time/backoff";
 import {
   MAX_TIMER_MS,
   validateOptions,
   wholeNumber,
   type Complete,
+  type OptionRule,
   type OptionRules,
 } from "../validation/validate-options";
 import { LOGGER } from "../validation/option-rules";
-import { BACKOFF, type Backoff } from "./backoff";
+import * as z from "../validation/zod";
+
+/** The pauses between the attempts of an event. */
+export interface Backoff {
+  /** `"exponential"`: each pause is twice the one before it. */
+  type: "exponential" | "fixed";
+  /** The first pause, in milliseconds. */
+  delayMs: number;
+  /** How much of a pause is random, from 0 to 1. @default 0 */
+  jitter?: number | undefined;
+}
 
 /** Options that the queues of all three engines have. */
 export interface QueueOptions {
@@ -56,6 +68,17 @@ export type EngineSettings<Options extends QueueOptions> = QueueSettings &
 export function isName(value: unknown): boolean {
   return typeof value === "string" && /^[^:\s]{1,100}$/.test(value);
 }
+
+const DELAY_MS = wholeNumber(0, MAX_TIMER_MS, "milliseconds");
+const BACKOFF_SCHEMA = z.strictObject({
+  type: z.enum(["exponential", "fixed"]),
+  delayMs: z.int().min(0).max(MAX_TIMER_MS),
+  jitter: z.number().min(0).max(1).optional(),
+});
+const BACKOFF: OptionRule = {
+  accepts: (value) => DELAY_MS.accepts(value) || BACKOFF_SCHEMA.safeParse(value).success,
+  expected: `${DELAY_MS.expected}, or an object such as { type: "exponential", delayMs: 500, jitter: 0.5 }`,
+};
 
 /** The rules of {@link QueueOptions}. */
 export const QUEUE_RULES: OptionRules<QueueOptions> = {
@@ -131,4 +154,10 @@ function createSafeLogger(logger: Logger): Logger {
 export function warnOfRisk(risk: string, logger: Logger | undefined): void {
   if (logger === undefined) process.emitWarning(risk, { type: "DurabilityWarning" });
   else logger.warn({}, risk);
+}
+
+/** Returns the pause after so many failed attempts, in milliseconds. */
+export function pauseOf({ type, delayMs, jitter = 0 }: Backoff, failures: number): number {
+  const longestMs = type === "fixed" ? delayMs : MAX_TIMER_MS;
+  return pauseAfter(failures, { firstMs: delayMs, longestMs, jitter });
 }

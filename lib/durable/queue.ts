@@ -16,12 +16,11 @@ import type { QueueSettings } from "./queue-options";
 import { createRunner, type WorkOptions } from "./runner";
 import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from "./storage";
 import { compareContent, toNewEvent } from "./stored-event";
-import { createWorkers, type RunningWorker, type Workers } from "./worker";
+import { createWorkerPool, type RunningWorker, type WorkerPool } from "./worker";
 
-export type { Backoff } from "./backoff";
 export type { DeadLetter, EventStatus } from "../delivery/event-queue";
 export type { QueueErrorCode } from "./queue-error";
-export type { QueueOptions } from "./queue-options";
+export type { Backoff, QueueOptions } from "./queue-options";
 export type { WorkOptions } from "./runner";
 export type { QueueStats } from "./storage";
 
@@ -73,7 +72,7 @@ export interface DurableQueue extends EventQueue, EventOperations, AsyncDisposab
  * What SQLite, Postgres and Redis implement: a storage, and either the claims that the workers of
  * this package run on, or workers of their own. @internal
  */
-export type Engine = Storage & (Claims | Workers);
+export type Engine = Storage & (Claims | WorkerPool);
 
 /** When the store returns, every waiting event is sent within this time. */
 const LONGEST_PAUSE_MS = 200;
@@ -89,14 +88,14 @@ export function createQueue(
   createEventRunner = createRunner,
 ): DurableQueue {
   const { name, storeTimeoutMs, maxPending, logger } = settings;
-  const workers = new Set<RunningWorker>();
+  const localWorkers = new Set<RunningWorker>();
   const running = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
 
   const availability = keepConnected(engine, logger, onOpen, onHint);
   const outcomes = createSharedOutcomes(engine, settings);
   const context = { settings, availability, lookForEvents };
-  const ofEngine: Workers = "claim" in engine ? createWorkers(engine, context) : engine;
+  const pool: WorkerPool = "claim" in engine ? createWorkerPool(engine, context) : engine;
   const storeEvent = createBatches(
     (events: readonly NewEvent[]) => availability.watchWrite(engine.store(events), true),
     engine.storeBatches,
@@ -115,7 +114,7 @@ export function createQueue(
 
   function onOpen(): void {
     outcomes.recheck();
-    ofEngine.onOpen?.();
+    pool.onOpen?.();
   }
 
   function onHint({ hasEvents, outcomes: keys }: Hint): void {
@@ -124,7 +123,7 @@ export function createQueue(
   }
 
   function lookForEvents(): void {
-    for (const worker of workers) worker.look?.();
+    for (const worker of localWorkers) worker.look?.();
   }
 
   /** Runs an operation, and again while the store fails, up to `storeTimeoutMs`. */
@@ -178,7 +177,7 @@ export function createQueue(
     function closeWorker(options: CloseOptions = {}): Promise<void> {
       validateOptions("close", options, CLOSE_RULES);
       return (finished ??= settleWithin(
-        worker.finish().then(() => void workers.delete(worker)),
+        worker.finish().then(() => void localWorkers.delete(worker)),
         options,
       ));
     }
@@ -186,10 +185,10 @@ export function createQueue(
   }
 
   async function drain(options: CloseOptions): Promise<void> {
-    const finishing = [...workers].map((worker) => worker.finish());
+    const finishing = [...localWorkers].map((worker) => worker.finish());
     await settleWithin(Promise.allSettled([...running, ...finishing]), options);
-    for (const worker of workers) worker.abandon();
-    ofEngine.stop?.();
+    for (const worker of localWorkers) worker.abandon();
+    pool.stop?.();
     availability.close();
     await engine.close();
   }
@@ -224,8 +223,8 @@ export function createQueue(
     work(handlers, options = {}) {
       if (closed !== undefined) throw createClosedError();
       const runner = createEventRunner(handlers, options, settings, recordConfirmed);
-      const worker = ofEngine.startWorker(runner, context);
-      workers.add(worker);
+      const worker = pool.startWorker(runner, context);
+      localWorkers.add(worker);
       return toEventWorker(worker);
     },
     stats: () => run(() => engine.stats()),
@@ -234,7 +233,7 @@ export function createQueue(
     }),
     async health() {
       if (closed !== undefined) return CLOSED;
-      return describeQueueHealth(availability, workers, () => engine.stats());
+      return describeQueueHealth(availability, localWorkers, () => engine.stats());
     },
     close,
     [Symbol.asyncDispose]: () => close(),

@@ -15,8 +15,9 @@ import { createReporter, type ErrorListener } from "../observability/reporter";
 import { callSafely } from "../observability/safe-call";
 import { CONFIRM, FUNCTION } from "../validation/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../validation/validate-options";
-import type { QueueSettings } from "./queue-options";
-import { readEventNames, readStoredEvent, type RestoredEvent } from "./stored-event";
+import { pauseOf, type QueueSettings } from "./queue-options";
+import type { FailedRun, Run } from "./storage";
+import { addFailure, readEventNames, readStoredEvent, type RestoredEvent } from "./stored-event";
 
 /** Options of `queue.work`. */
 export interface WorkOptions {
@@ -66,6 +67,23 @@ export interface RunFailure {
   isForged: boolean;
   /** Undefined when its process died. */
   durationMs?: number;
+}
+
+/**
+ * Plans what becomes of an event after a failed run: another run, or a dead letter.
+ *
+ * @param failures how often its handlers have failed, this run included.
+ * @param errors its former failures, as `addFailure` writes them.
+ */
+export function planFailure(
+  { attempts, backoff }: QueueSettings,
+  failure: RunFailure,
+  failures: number,
+  errors: string | null,
+): Omit<FailedRun, keyof Run> {
+  const isDead = failure.isPermanent || failures >= attempts;
+  const pauseMs = isDead ? undefined : pauseOf(backoff, failures);
+  return { failures, errors: addFailure(errors, failure), pauseMs, isForged: failure.isForged };
 }
 
 /** Runs the handlers of stored events, for the worker of any engine. */

@@ -62,11 +62,9 @@ export interface ClaimedEvent extends Run {
   errors: string | null;
 }
 
-/** A run whose handlers failed. @experimental */
+/** A run whose handlers failed; its failures and errors include this one. @experimental */
 export interface FailedRun extends Run {
-  /** How often its handlers have failed, this run included. */
   failures: number;
-  /** The failed attempts, this one included, as `addFailure` writes them. */
   errors: string;
   /** The pause before the next run, in milliseconds; undefined makes the event a dead letter. */
   pauseMs: number | undefined;
@@ -82,30 +80,25 @@ export interface Member {
   isWorker: boolean;
 }
 
-/** A dead letter as it is stored. @experimental */
-export interface StoredDeadLetter {
-  id: string;
-  body: string;
-  errors: string;
-  /** How often its handlers were started. */
-  attempts: number;
-  /** When it failed, by the clock of the store, in milliseconds. */
-  failedAtMs: number;
-  /** When it was listed, by the same clock. */
-  listedAtMs: number;
-}
-
 /** An event that is stored, or whose key is kept. @experimental */
 export interface StoredState {
   id: string;
   state: EventState;
-  /** Null when the event was handled or discarded, as errors and time. */
+  /** Null, as `errors` and `atMs`, when only the key is kept: the event was handled or discarded. */
   body: string | null;
   /** How often its handlers were started. */
   attempts: number;
   errors: string | null;
   /** When its handlers are to run, or failed for the last time. */
   atMs: number | null;
+}
+
+/** A dead letter as it is stored. @experimental */
+export interface StoredDeadLetter extends StoredState {
+  body: string;
+  atMs: number;
+  /** When it was listed, by the clock of the store, as `atMs`. */
+  listedAtMs: number;
 }
 
 /** A hint of new rows in the storage; polls make up for one that is lost. @experimental */
@@ -126,6 +119,8 @@ export interface Storage {
   readonly title: string;
   /** The code of the process warning of an outage. */
   readonly outageCode: string;
+  /** The size of the batches of `store`. */
+  readonly storeBatches?: BatchLimits;
   /**
    * Connects, checks the setup and creates missing tables; called again after `ended` resolved.
    *
@@ -145,14 +140,8 @@ export interface Storage {
   record(outcomes: readonly StoredOutcome[]): Promise<void>;
   /** Returns the outcomes that are stored under these keys. */
   outcomes(keys: readonly string[]): Promise<readonly StoredOutcome[]>;
-  /**
-   * Returns a page of dead letters, the oldest failure first; an empty one after the last.
-   *
-   * @param after the last of the page before.
-   */
-  deadLetters(
-    after?: Pick<StoredDeadLetter, "id" | "failedAtMs">,
-  ): Promise<readonly StoredDeadLetter[]>;
+  /** Returns a page of dead letters, the oldest failure first, after the last of the page before. */
+  deadLetters(after?: StoredDeadLetter): Promise<readonly StoredDeadLetter[]>;
   /** Returns the stored events of a uuid, and its keys that are kept, the oldest first. */
   find(uuidHash: string): Promise<readonly StoredState[]>;
   /** Makes dead letters due, with all attempts; returns how many there were. */
@@ -162,8 +151,6 @@ export interface Storage {
   stats(): Promise<QueueStats>;
   /** See the method of the queue; undefined for a store of one queue. */
   names?(): Promise<readonly string[]>;
-  /** The size of the batches of `store`. */
-  readonly storeBatches?: BatchLimits;
 }
 
 /** How the workers of this package claim, finish and fail the events of a storage. @experimental */
@@ -203,21 +190,29 @@ export const BEAT_MS = 1_000;
 /** After this time without a beat, the events of a member are taken from it. */
 export const LEASE_MS = 4_000;
 
+/** A clock that is behind a stored time by more than this was set back. */
+export const MAX_CLOCK_SKEW_MS = 1_000;
+
 /** How many members may die in the handlers of an event: it may be the cause. */
 export const MAX_STALLS = 20;
-
-/** The greatest count that a row of an event may have; with a greater one it is a dead letter. */
-export const MAX_COUNT = 1_000_000_000;
-
-/** The greatest time that a Date can hold, in milliseconds. */
-export const MAX_TIME_MS = 8_640_000_000_000_000;
-
-/** The error of an event whose row holds a number that no queue writes. */
-export const ROW_INVALID =
-  "INTERNAL_ERROR: Its row holds a number that this package does not write. Find the program that changed it.";
 
 /** The error of an event that reached {@link MAX_STALLS}. */
 export const STALLED = `INTERNAL_ERROR: ${MAX_STALLS + 1} processes died in its handlers.`;
 
-/** A clock that is behind a stored time by more than this was set back. */
-export const MAX_CLOCK_SKEW_MS = 1_000;
+/** The greatest time that a Date can hold, in milliseconds. */
+export const MAX_TIME_MS = 8_640_000_000_000_000;
+
+/** The greatest count that a row of an event may have. */
+const MAX_COUNT = 1_000_000_000;
+
+/** The condition, in SQL, of a row whose numbers a queue has written; others make statements fail. */
+export const ROW_IS_VALID = `
+  started between 0 and ${MAX_COUNT} and failures between 0 and ${MAX_COUNT}
+  and stalls between 0 and ${MAX_COUNT} and run_at between 0 and ${MAX_TIME_MS}
+  and pause between 0 and ${MAX_TIME_MS} and coalesce(failed_at, 0) between 0 and ${MAX_TIME_MS}
+  and coalesce(owner, 0) between 0 and ${Number.MAX_SAFE_INTEGER}
+  and (failed_at is not null or event.id between 0 and ${Number.MAX_SAFE_INTEGER})`;
+
+/** The error of an event whose row is not valid. */
+export const ROW_INVALID =
+  "INTERNAL_ERROR: Its row holds a number that this package does not write. Find the program that changed it.";

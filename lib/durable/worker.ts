@@ -3,13 +3,11 @@ import { createNeutralCause } from "../errors/neutral-cause";
 import { parseJson } from "../form/text";
 import { MAX_TIMER_MS } from "../validation/validate-options";
 import { writeAtLast, type Availability } from "./availability";
-import { pauseOf } from "./backoff";
-import { createBatches, ORDERED, type AddToBatch } from "./batches";
+import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";
-import type { Runner, RunFailure } from "./runner";
+import { planFailure, type Runner, type RunFailure } from "./runner";
 import { BEAT_MS, type Claims, type ClaimedEvent, type FailedRun } from "./storage";
 import type { Member, Run } from "./storage";
-import { addFailure } from "./stored-event";
 
 /** Takes events and runs their handlers until it is finished. */
 export interface RunningWorker {
@@ -26,8 +24,8 @@ export interface RunningWorker {
   freedAtMs(): number | undefined;
 }
 
-/** The workers of a queue in this process. */
-export interface Workers {
+/** Starts the workers of a queue in this process. */
+export interface WorkerPool {
   startWorker(runner: Runner, context: WorkerContext): RunningWorker;
   /** Called when the store can be used, for the first time and after an outage. */
   onOpen?(): unknown;
@@ -47,149 +45,32 @@ export interface WorkerContext {
 const MAX_SETTLING = 128;
 const PURGE_MS = 5_000;
 
-/** Creates the workers that claim their events from a storage. */
-export function createWorkers(storage: Claims, context: WorkerContext): Workers {
-  const shared = createSharedParts(storage, context);
-  return {
-    startWorker: (runner) => startWorker(shared, runner),
-    onOpen: shared.heartbeat.beat,
-    stop: shared.heartbeat.stop,
-  };
-}
-
-/** Creates the parts that the workers of a process share. */
-function createSharedParts(storage: Claims, context: WorkerContext) {
-  const { availability, lookForEvents } = context;
-  return {
-    ...context,
-    storage,
-    heartbeat: startHeartbeat(storage, availability, lookForEvents),
-    finishRun: createBatches(async (runs: readonly Run[]) => {
-      await availability.watchWrite(storage.finish(runs));
-      return [];
-    }),
-    /** Resolves with whether the run made the event a dead letter. */
-    failRun: createBatches(async (runs: readonly FailedRun[]) => {
-      const dead = new Set(await availability.watchWrite(storage.fail(runs)));
-      return runs.map(({ id }) => dead.has(id));
-    }, ORDERED),
-  };
-}
-
-/** Starts a worker that runs up to `concurrency` events of its runner at a time. */
-function startWorker(shared: ReturnType<typeof createSharedParts>, runner: Runner): RunningWorker {
-  const { storage, settings, availability, heartbeat, finishRun, failRun } = shared;
-  const { concurrency } = runner;
-  const member: Member = { id: createMemberId(), isWorker: true };
-  /** The runs whose end is not stored. */
-  const held = new Set<Run>();
-  let running = 0;
-  let isDue = false;
-  let claiming: Promise<void> | undefined;
-  let isFinishing = false;
-  const state = new EventEmitter<{ idle: []; abandon: [] }>();
-  const isIdle = () => held.size === 0 && claiming === undefined;
-
-  /** Claims after all callbacks of this turn: handlers that finish in it share a claim. */
-  function look(): void {
-    isDue = true;
-    if (claiming !== undefined || isFinishing) return;
-    claiming = new Promise((resolve) => setImmediate(resolve)).then(claimAll).finally(() => {
-      claiming = undefined;
-      // Events became due while the claim ran.
-      if (isDue && canTake()) look();
-      reportIfIdle();
-    });
-  }
-
-  function canTake(): boolean {
-    return !isFinishing && running < concurrency && held.size - running < MAX_SETTLING;
-  }
-
-  async function claimAll(): Promise<void> {
-    while (isDue && canTake()) {
-      isDue = false;
-      const count = concurrency - running;
-      const ids = [...held].map(({ id }) => id);
-      // After a failure, the next beat leads to another claim, which also returns the events of this one.
-      const claimed = await storage.claim(member.id, ids, count).catch(() => []);
-      if (availability.isOver()) return;
-      for (const event of claimed) handle(event).catch(reportUnsettled);
-      if (claimed.length >= count) isDue = true;
-    }
-  }
-
-  async function handle(event: ClaimedEvent): Promise<void> {
-    held.add(event);
-    running++;
-    const { id, started, body, attempt } = event;
-    const failure = await runner.handle(parseJson(body), attempt);
-    running--;
-    const settled =
-      failure === undefined ? settle(finishRun, { id, started }) : fail(event, failure);
-    if (isDue) look();
-    await settled;
-    held.delete(event);
-    if (isDue) look();
-    reportIfIdle();
-  }
+/**
+ * Creates the workers that claim their events from a storage. They show that this process is alive, and
+ * take the events of those that are not. Beats come from the app's thread: a process that is blocked
+ * must lose its events to others.
+ */
+export function createWorkerPool(
+  storage: Claims,
+  { settings, availability, lookForEvents }: WorkerContext,
+): WorkerPool {
+  /** Those that are shown alive: this process, and its workers. */
+  const members = new Set<Member>([createMember(false)]);
+  const finishRun = createBatches(async (runs: readonly Run[]) => {
+    await availability.watchWrite(storage.finish(runs));
+    return [];
+  });
+  /** Resolves with whether the run made the event a dead letter. */
+  const failRun = createBatches(async (runs: readonly FailedRun[]) => {
+    const dead = new Set(await availability.watchWrite(storage.fail(runs)));
+    return runs.map(({ id }) => dead.has(id));
+  }, ORDERED);
 
   /** The event stays with this process; another takes it when this one ends. */
   function reportUnsettled(error: unknown): void {
     const fields = { err: createNeutralCause(error) };
     settings.logger?.error(fields, "The end of a run is not stored");
   }
-
-  async function fail(event: ClaimedEvent, failure: RunFailure): Promise<void> {
-    const { id, started } = event;
-    const failures = event.failures + 1;
-    const isDead = failure.isPermanent || failures >= settings.attempts;
-    const pauseMs = isDead ? undefined : pauseOf(settings.backoff, failures);
-    const errors = addFailure(event.errors, failure);
-    const run = { id, started, failures, errors, pauseMs, isForged: failure.isForged };
-    const isDeadNow = await settle(failRun, run);
-    if (isDeadNow === true) {
-      runner.reportDeadLetter(parseJson(event.body), event.attempt, failure.reason);
-    }
-    if (pauseMs !== undefined && !isFinishing) {
-      setTimeout(look, Math.min(pauseMs + 1, MAX_TIMER_MS)).unref();
-    }
-  }
-
-  /** Goes on until the store has it: otherwise this process would keep the event for ever. */
-  const settle = <Item, Result>(add: AddToBatch<Item, Result>, item: Item) =>
-    writeAtLast(availability, () => add(item));
-
-  function reportIfIdle(): void {
-    if (isIdle()) state.emit("idle");
-  }
-
-  heartbeat.members.add(member);
-  void heartbeat.beat();
-  return {
-    look,
-    async finish() {
-      isFinishing = true;
-      member.isWorker = false;
-      void heartbeat.beat();
-      if (!isIdle()) await Promise.race([once(state, "idle"), once(state, "abandon")]);
-      heartbeat.members.delete(member);
-      // If the store cannot be used any more, the row of the member expires.
-      if (!availability.isOver()) await storage.leave(member).catch(() => {});
-    },
-    freedAtMs: () => (isFinishing ? undefined : runner.freedAtMs()),
-    abandon: () => void state.emit("abandon"),
-  };
-}
-
-/**
- * Shows that this process and its workers are alive, and takes the events of those that are not. Beats
- * come from the app's thread: a process that is blocked must lose its events to others.
- *
- * @param onBeat called after each beat: events that another process stored, or lost, may be due.
- */
-function startHeartbeat(storage: Claims, availability: Availability, onBeat: () => void) {
-  const members = new Set<Member>([{ id: createMemberId(), isWorker: false }]);
 
   async function attempt(run: () => Promise<unknown>): Promise<void> {
     try {
@@ -200,25 +81,116 @@ function startHeartbeat(storage: Claims, availability: Availability, onBeat: () 
     }
   }
 
+  /** Events that another process stored, or lost, may be due afterwards. */
   const beat = () =>
-    attempt(() => availability.watchWrite(storage.beat([...members])).then(onBeat));
-  const purge = () => attempt(() => storage.purge());
-  const beats = setInterval(() => void beat(), BEAT_MS).unref();
-  const purges = setInterval(() => void purge(), PURGE_MS).unref();
+    attempt(() => availability.watchWrite(storage.beat([...members])).then(lookForEvents));
+  const timers = [
+    setInterval(() => void beat(), BEAT_MS).unref(),
+    setInterval(() => void attempt(() => storage.purge()), PURGE_MS).unref(),
+  ];
+
+  /** Starts a worker that runs up to `concurrency` events of its runner at a time. */
+  function startWorker(runner: Runner): RunningWorker {
+    const { concurrency } = runner;
+    const member = createMember(true);
+    /** The runs whose end is not stored. */
+    const held = new Set<Run>();
+    let running = 0;
+    let isDue = false;
+    let claiming: Promise<void> | undefined;
+    let isFinishing = false;
+    const state = new EventEmitter<{ idle: []; abandon: [] }>();
+    const isIdle = () => held.size === 0 && claiming === undefined;
+
+    /** Claims after all callbacks of this turn: handlers that finish in it share a claim. */
+    function look(): void {
+      isDue = true;
+      if (claiming !== undefined || isFinishing) return;
+      claiming = new Promise((resolve) => setImmediate(resolve)).then(claimAll).finally(() => {
+        claiming = undefined;
+        // Events became due while the claim ran.
+        if (isDue && canTake()) look();
+        reportIfIdle();
+      });
+    }
+
+    function canTake(): boolean {
+      return !isFinishing && running < concurrency && held.size - running < MAX_SETTLING;
+    }
+
+    async function claimAll(): Promise<void> {
+      while (isDue && canTake()) {
+        isDue = false;
+        const count = concurrency - running;
+        const ids = [...held].map(({ id }) => id);
+        // After a failure, the next beat leads to another claim, which also returns the events of this one.
+        const claimed = await storage.claim(member.id, ids, count).catch(() => []);
+        if (availability.isOver()) return;
+        for (const event of claimed) handle(event).catch(reportUnsettled);
+        if (claimed.length >= count) isDue = true;
+      }
+    }
+
+    async function handle(event: ClaimedEvent): Promise<void> {
+      held.add(event);
+      running++;
+      const { id, started, body, attempt: count } = event;
+      const failure = await runner.handle(parseJson(body), count);
+      running--;
+      // Goes on until the store has it: otherwise this process would keep the event for ever.
+      const settled =
+        failure === undefined
+          ? writeAtLast(availability, () => finishRun({ id, started }))
+          : fail(event, failure);
+      if (isDue) look();
+      await settled;
+      held.delete(event);
+      if (isDue) look();
+      reportIfIdle();
+    }
+
+    async function fail(event: ClaimedEvent, failure: RunFailure): Promise<void> {
+      const { id, started, body, errors } = event;
+      const plan = planFailure(settings, failure, event.failures + 1, errors);
+      const isDead = await writeAtLast(availability, () => failRun({ id, started, ...plan }));
+      if (isDead === true) {
+        runner.reportDeadLetter(parseJson(body), event.attempt, failure.reason);
+      }
+      if (plan.pauseMs !== undefined && !isFinishing) {
+        setTimeout(look, Math.min(plan.pauseMs + 1, MAX_TIMER_MS)).unref();
+      }
+    }
+
+    function reportIfIdle(): void {
+      if (isIdle()) state.emit("idle");
+    }
+
+    members.add(member);
+    void beat();
+    return {
+      look,
+      async finish() {
+        isFinishing = true;
+        member.isWorker = false;
+        void beat();
+        if (!isIdle()) await Promise.race([once(state, "idle"), once(state, "abandon")]);
+        members.delete(member);
+        // If the store cannot be used any more, the row of the member expires.
+        if (!availability.isOver()) await storage.leave(member).catch(() => {});
+      },
+      freedAtMs: () => (isFinishing ? undefined : runner.freedAtMs()),
+      abandon: () => void state.emit("abandon"),
+    };
+  }
+
   return {
-    /** Those that are shown alive. */
-    members,
-    /** Sends a beat now. */
-    beat,
-    stop(): void {
-      clearInterval(beats);
-      clearInterval(purges);
-    },
+    startWorker,
+    onOpen: beat,
+    stop: () => timers.forEach((timer) => clearInterval(timer)),
   };
 }
 
-/** Creates the identifier of a member: a random integer below 2^48. */
-function createMemberId(): number {
-  const [low = 0, high = 0] = crypto.getRandomValues(new Uint32Array(2));
-  return (high % 2 ** 16) * 2 ** 32 + low;
+/** Its identifier is a random integer below 2^48: the digits of a uuid before its second hyphen. */
+function createMember(isWorker: boolean): Member {
+  return { id: Number.parseInt(crypto.randomUUID().replace("-", ""), 16), isWorker };
 }

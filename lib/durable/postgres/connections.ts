@@ -2,22 +2,18 @@ import { Socket } from "node:net";
 import { Client, Pool, types, type ClientConfig, type PoolClient } from "pg";
 import type { PostgresSettings } from "./options";
 
-/**
- * Postgres plans with the size that a table had when it was analyzed last, and keeps plans: a plan
- * for an empty queue would read all rows of one with a backlog. By index it reads only its own.
- */
-export const PLANNING =
-  "set enable_seqscan = off; set enable_hashjoin = off; set enable_mergejoin = off; set jit = off";
+/** How long Postgres runs a statement whose connection was lost; a shorter limit of the role is kept. */
+const STATEMENT_TIMEOUT_MS = 4_000;
 
 /**
- * How long Postgres runs a statement, in milliseconds: one whose connection was lost would run on,
- * and for longer than this process waits for it. Not a startup parameter, which pgbouncer rejects. A
- * shorter limit of the role is kept.
+ * Prepares a connection; pgbouncer rejects these settings as startup parameters. Postgres plans with
+ * the size that a table had when it was analyzed last, and keeps plans: a plan for an empty queue
+ * would read all rows of one with a backlog. By index it reads only its own.
  */
-const STATEMENT_TIMEOUT_MS = 4_000;
-export const LIMITS = `select set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false)
-  from pg_settings where name = 'statement_timeout'
-  and setting::int not between 1 and ${STATEMENT_TIMEOUT_MS}`;
+export const SESSION = `set enable_seqscan = off; set enable_hashjoin = off;
+  set enable_mergejoin = off; set jit = off;
+  select set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false) from pg_settings
+  where name = 'statement_timeout' and setting::int not between 1 and ${STATEMENT_TIMEOUT_MS}`;
 
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_500;
@@ -64,12 +60,12 @@ export function createServerConnections({ connection, maxConnections }: Postgres
 
   return {
     /** Runs a statement on any connection; Postgres prepares it once per connection. */
-    async query<Row extends object>(name: string, text: string, values: unknown[]) {
+    async query<Row extends object>(statement: { name: string; text: string }, values: unknown[]) {
       const client = await pool.connect();
       try {
-        if (!prepared.has(client)) await client.query(`${PLANNING}; ${LIMITS}`);
+        if (!prepared.has(client)) await client.query(SESSION);
         prepared.add(client);
-        const { rows } = await client.query<Row>({ name, text, values });
+        const { rows } = await client.query<Row>({ ...statement, values });
         client.release();
         return rows;
       } catch (error) {

@@ -11,7 +11,7 @@ import type {
   StoredDeadLetter,
   StoredState,
 } from "../storage";
-import { createServerConnections, LIMITS, PLANNING } from "./connections";
+import { createServerConnections, SESSION } from "./connections";
 import type { PostgresSettings } from "./options";
 import { prepareSchema } from "./schema";
 import {
@@ -56,23 +56,20 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
   let listening: { client: Client; destroy: () => void } | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  async function run<Row extends object>(
-    statement: keyof Statements,
-    ...values: unknown[]
-  ): Promise<Row[]> {
-    try {
-      return await connections.query<Row>(`push_${statement}`, statements[statement], values);
-    } catch (error) {
-      await buryInvalidRows(error);
-      throw toNeutralError(error);
-    }
-  }
+  const nameOf = (statement: keyof Statements) => ({
+    name: `push_${statement}`,
+    text: statements[statement],
+  });
 
   /** Makes dead letters of rows that other programs wrote; the caller runs its statement again. */
-  async function buryInvalidRows(error: unknown): Promise<void> {
-    if ((error as { code?: unknown }).code !== OUT_OF_RANGE) return;
-    await connections.query("push_bury", statements.bury, [queue]);
+  async function explain(error: unknown): Promise<never> {
+    const { code } = error as { code?: unknown };
+    if (code === OUT_OF_RANGE) await connections.query(nameOf("bury"), [queue]);
+    throw toNeutralError(error);
   }
+
+  const run = <Row extends object>(statement: keyof Statements, ...values: unknown[]) =>
+    connections.query<Row>(nameOf(statement), values).catch(explain);
 
   /** Runs a statement on the connection that listens, after those that run: pg queues none. */
   async function runUndoable<Row extends object>(
@@ -81,18 +78,14 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
   ): Promise<Row[]> {
     const on = listening;
     if (on === undefined) throw new Error("Postgres is not connected.");
-    const text = statements[statement];
-    const result = last.then(() =>
-      on.client.query<Row>({ name: `push_${statement}`, text, values }),
-    );
+    const result = last.then(() => on.client.query<Row>({ ...nameOf(statement), values }));
     last = result.catch(() => {});
     try {
       return (await result).rows;
     } catch (error) {
       // Without a response the connection is of no use. A new one finds out why Postgres is read-only.
       if (isConnectionLost(error)) on.destroy();
-      await buryInvalidRows(error);
-      throw toNeutralError(error);
+      return explain(error);
     }
   }
 
@@ -112,7 +105,7 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
       await checkDurability(client, settings);
       await assertNotPooled(client, connections.createClient().client);
       queue = await prepareSchema(client, settings, Object.values(statements));
-      await client.query(`${PLANNING}; ${LIMITS}; ${LISTENING}; listen "${channel}"`);
+      await client.query(`${SESSION}; ${LISTENING}; listen "${channel}"`);
       await assertCommitted(client, statements.forgetMember);
     } catch (error) {
       destroy();
@@ -192,7 +185,7 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
       await runUndoable("giveBack", id);
     },
     deadLetters: (after) =>
-      run<StoredDeadLetter>("deadLetters", after?.failedAtMs ?? 0, after?.id ?? "0", queue),
+      run<StoredDeadLetter>("deadLetters", after?.atMs ?? 0, after?.id ?? "0", queue),
     find: (uuidHash) => run<StoredState>("find", uuidHash, ...rangeOfKeys(uuidHash), queue),
     retry: async (ids) => (await run<Count>("retry", ids, queue))[0]?.count ?? 0,
     discard: async (ids) => (await run<Count>("discard", ids, queue))[0]?.count ?? 0,

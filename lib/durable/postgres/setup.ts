@@ -66,14 +66,14 @@ export async function checkDurability(
 export async function assertNotPooled(client: Client, second: Client): Promise<void> {
   await second.connect();
   try {
-    const own = await readPid(client);
+    const { pid } = await readSession(client);
     for (let round = 0; round < ROUNDS; round++) {
       await second.query("begin");
-      const other = await readPid(second);
-      // Through a pooler with one connection this would wait for the other transaction to end.
-      const now = other === own ? other : await readPid(client);
+      const isOther = (await readSession(second)).pid !== pid;
+      // Through a pooler with one connection the second read would wait for the other transaction to end.
+      const isKept = isOther && (await readSession(client)).pid === pid;
       await second.query("rollback");
-      if (other === own || now !== own) throw createPoolerError();
+      if (!isKept) throw createPoolerError();
     }
   } catch (error) {
     throw /statement pooling/.test((error as Error).message) ? createPoolerError() : error;
@@ -90,19 +90,15 @@ export async function assertNotPooled(client: Client, second: Client): Promise<v
  */
 export async function assertCommitted(client: Client, text: string): Promise<void> {
   await client.query({ name: "push_forgetMember", text, values: [NO_MEMBER] });
-  if ((await readTime(client)) === (await readTime(client))) throw createPoolerError();
+  const { startedAt } = await readSession(client);
+  if ((await readSession(client)).startedAt === startedAt) throw createPoolerError();
 }
 
-async function readTime(client: Client): Promise<string | undefined> {
-  const { rows } = await client.query<{ time: string }>(
-    "select transaction_timestamp()::text as time",
+async function readSession(client: Client): Promise<{ pid?: number; startedAt?: string }> {
+  const { rows } = await client.query<{ pid: number; startedAt: string }>(
+    `select pg_backend_pid() as pid, transaction_timestamp()::text as "startedAt"`,
   );
-  return rows[0]?.time;
-}
-
-async function readPid(client: Client): Promise<number | undefined> {
-  const { rows } = await client.query<{ pid: number }>("select pg_backend_pid() as pid");
-  return rows[0]?.pid;
+  return rows[0] ?? {};
 }
 
 function createPoolerError(): QueueError {

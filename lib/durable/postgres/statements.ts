@@ -1,10 +1,9 @@
 import {
   LEASE_MS,
   MAX_CLOCK_SKEW_MS,
-  MAX_COUNT,
   MAX_STALLS,
-  MAX_TIME_MS,
   ROW_INVALID,
+  ROW_IS_VALID,
   STALLED,
 } from "../storage";
 
@@ -171,7 +170,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
     giveBack: `update ${event} set owner = null where owner = $1`,
 
     deadLetters: `select id::text, body, errors, failures + stalls as attempts,
-        failed_at as "failedAtMs", ${NOW} as "listedAtMs" from ${event} as event
+        'dead' as state, failed_at as "atMs", ${NOW} as "listedAtMs" from ${event} as event
       where queue = $3::int and failed_at is not null and (failed_at, event.id) > ($1::bigint, $2::bigint)
       order by failed_at, event.id limit ${PAGE}`,
     // Count a run more, so that a late report on an earlier run changes nothing.
@@ -197,16 +196,10 @@ export function writeStatements(schema: string, channel: string, sender: string)
       select count(*)::int as count from removed`,
 
     // The rows of other programs: a number at the limit of its type fails the statements above.
-    bury: `update ${event} set owner = null, started = 0, failures = 0, stalls = 0, pause = 0,
+    bury: `update ${event} as event set owner = null, started = 0, failures = 0, stalls = 0, pause = 0,
       run_at = ${NOW}, failed_at = ${NOW},
       errors = '[{"at":' || ${NOW} || ',"error":"${ROW_INVALID}"}]'
-      where queue = $1::int and not (
-        started between 0 and ${MAX_COUNT} and failures between 0 and ${MAX_COUNT}
-        and stalls between 0 and ${MAX_COUNT} and run_at between 0 and ${MAX_TIME_MS}
-        and pause between 0 and ${MAX_TIME_MS} and coalesce(failed_at, 0) between 0 and ${MAX_TIME_MS}
-        and coalesce(owner, 0) between 0 and ${Number.MAX_SAFE_INTEGER}
-        and (failed_at is not null or id between 0 and ${Number.MAX_SAFE_INTEGER})
-      )`,
+      where queue = $1::int and not (${ROW_IS_VALID})`,
 
     find: `
       select found.id::text, body, coalesce(failures + stalls + (owner is not null)::int, 0) as attempts, errors,

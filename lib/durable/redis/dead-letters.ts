@@ -65,22 +65,23 @@ export function createRedisDeadLetters(
     const ids = list.filter((_, index) => index % 2 === 0);
     if (ids.length === 0) return [];
     const texts = await redis.hmget(eventsKey, ...ids);
-    return ids.flatMap((id, index) => {
+    return ids.flatMap((id, index): StoredDeadLetter | [] => {
       const text = texts[index] ?? undefined;
       // Another process may have retried or discarded it meanwhile.
       if (text === undefined) return [];
       const letter = parseJson(text);
       const { body, errors } = readJobData(letter);
       const { attempts } = Object(letter) as { attempts?: unknown };
-      const failedAtMs = Math.min(Math.floor(Number(list[2 * index + 1])) || 0, MAX_TIME_MS);
+      const atMs = Math.min(Math.floor(Number(list[2 * index + 1])) || 0, MAX_TIME_MS);
       return {
         id,
+        state: "dead",
         body,
-        errors: errors ?? "[]",
+        errors,
         attempts: Number.isSafeInteger(attempts) ? (attempts as number) : 0,
-        failedAtMs,
+        atMs,
         // The clocks of processes may differ.
-        listedAtMs: Math.max(Date.now(), failedAtMs),
+        listedAtMs: Math.max(Date.now(), atMs),
       };
     });
   }
@@ -147,8 +148,8 @@ export function createRedisDeadLetters(
       );
     },
     countDeadLetters: () => redis.zcard(listKey),
-    async deadLetters(after = { id: "", failedAtMs: 0 }) {
-      const list = await redis.eval(PAGE, 1, listKey, after.failedAtMs, after.id);
+    async deadLetters(after) {
+      const list = await redis.eval(PAGE, 1, listKey, after?.atMs ?? 0, after?.id ?? "");
       return readAll(list as string[]);
     },
     async find(uuidHash) {
@@ -156,13 +157,8 @@ export function createRedisDeadLetters(
         findDeadLetters(uuidHash),
         redis.hvals(`${head}:uuid:${uuidHash}`),
       ]);
-      const dead = letters.map(({ failedAtMs, ...letter }): StoredState => ({
-        ...letter,
-        state: "dead",
-        atMs: failedAtMs,
-      }));
       const live = ids.filter((id) => !letters.some((letter) => letter.id === id));
-      return [...dead, ...(await Promise.all(live.map(readState)))];
+      return [...letters, ...(await Promise.all(live.map(readState)))];
     },
     retry: (ids) => addAll(ids.map(retryOne)),
     discard: (ids) => addAll(ids.map((id) => remove(id, ""))),

@@ -3,8 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ErrorCode, Worker, type Job } from "bullmq";
 import { parseJson } from "../../form/text";
 import { writeAtLast } from "../availability";
-import { pauseOf } from "../backoff";
-import type { Runner, RunFailure } from "../runner";
+import { planFailure, type Runner } from "../runner";
 import { LEASE_MS, MAX_STALLS, STALLED } from "../storage";
 import { addFailure } from "../stored-event";
 import type { RunningWorker, WorkerContext } from "../worker";
@@ -42,7 +41,7 @@ export function startRedisWorker(
     deadLetters,
   }: { settings: RedisSettings; jobs: Jobs; deadLetters: RedisDeadLetters },
 ): RunningWorker {
-  const { name, prefix, logger, attempts, backoff } = settings;
+  const { name, prefix, logger } = settings;
   const { redis, end: endConnection } = openConnection(settings, "worker");
   const beats = createWorkerBeats(redis, settings);
   const workerId = crypto.randomUUID();
@@ -135,36 +134,27 @@ export function startRedisWorker(
   }
 
   async function handleJob(job: Job<JobData>): Promise<void> {
-    const { attemptsStarted, attemptsMade } = job;
+    const { id = "", attemptsStarted, attemptsMade } = job;
+    const { body, errors: formerErrors } = readJobData(job.data);
+    const stored = parseJson(body);
     const isStalled = attemptsStarted - attemptsMade - 1 > MAX_STALLS;
-    const stored = parseJson(readJobData(job.data).body);
     const failure = isStalled
       ? { reason: STALLED, isPermanent: true, isForged: false }
       : await runner.handle(stored, attemptsStarted);
     if (failure === undefined) return;
-    const { isPermanent, isForged } = failure;
-    if (!isPermanent && attemptsMade + 1 < attempts) await delay(job, failure);
-    const { body, errors } = readJobData(job.data);
-    const letter = { body, errors: addFailure(errors, failure), attempts: attemptsStarted };
-    const id = job.id ?? "";
-    if (
-      (await writeAtLast(availability, () => deadLetters.bury(id, letter).then(() => true))) !==
-      true
-    ) {
-      throw new FailedRunError(0);
+    const failures = attemptsMade + 1;
+    const { errors, pauseMs, isForged } = planFailure(settings, failure, failures, formerErrors);
+    if (pauseMs !== undefined) {
+      const data = { body, errors, dueAtMs: Date.now() + pauseMs };
+      await writeAtLast(availability, () => job.updateData(data).catch(ignoreMissing));
+      throw new FailedRunError(pauseMs);
     }
+    const letter = { body, errors, attempts: attemptsStarted };
+    const bury = () => deadLetters.bury(id, letter).then(() => true);
+    if ((await writeAtLast(availability, bury)) !== true) throw new FailedRunError(0);
     if (isForged) await deadLetters.forget(job);
     // From here on the event is a dead letter, and for BullMQ its job is complete.
     runner.reportDeadLetter(stored, attemptsStarted, failure.reason);
-  }
-
-  /** Notes why a run failed, and throws the error that delays the job. */
-  async function delay(job: Job<JobData>, failure: RunFailure): Promise<never> {
-    const pauseMs = pauseOf(backoff, job.attemptsMade + 1);
-    const { body, errors } = readJobData(job.data);
-    const data = { body, errors: addFailure(errors, failure), dueAtMs: Date.now() + pauseMs };
-    await writeAtLast(availability, () => job.updateData(data).catch(ignoreMissing));
-    throw new FailedRunError(pauseMs);
   }
 
   function removeActive({ id }: { id?: string | undefined } = {}): void {

@@ -17,12 +17,9 @@ const TERMINATE_MS = 1_000;
 export function createFileStorage(settings: SqliteSettings): Storage & Claims {
   const { file, name, dedupeTtlMs, outcomeTtlMs } = settings;
   const workerData: ThreadSettings = { file, name, dedupeTtlMs, outcomeTtlMs };
-  const pending = new Map<
-    number,
-    { resolve: (value: never) => void; reject: (error: Error) => void }
-  >();
+  /** The thread replies in the order of the requests. */
+  const pending: { resolve: (value: never) => void; reject: (error: Error) => void }[] = [];
   let thread: Worker | undefined;
-  let lastId = 0;
 
   function send(request: FileRequest): void {
     // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
@@ -31,18 +28,14 @@ export function createFileStorage(settings: SqliteSettings): Storage & Claims {
 
   function call(method: MethodName, args: readonly unknown[]): Promise<unknown> {
     return new Promise<never>((resolve, reject) => {
-      if (thread === undefined) {
-        reject(new Error("The file is not open."));
-        return;
-      }
-      pending.set(++lastId, { resolve, reject });
-      send([lastId, method, args]);
+      if (thread === undefined) return reject(new Error("The file is not open."));
+      pending.push({ resolve, reject });
+      send([method, args]);
     });
   }
 
-  function settle({ id, value, failure }: Extract<ThreadMessage, { id: number }>): void {
-    const request = pending.get(id);
-    pending.delete(id);
+  function settle({ value, failure }: Extract<ThreadMessage, { type: "reply" }>): void {
+    const request = pending.shift();
     if (failure === undefined) request?.resolve(value as never);
     else request?.reject(toError(failure));
   }
@@ -62,8 +55,7 @@ export function createFileStorage(settings: SqliteSettings): Storage & Claims {
       started.once("exit", () => {
         if (thread === started) thread = undefined;
         const error = failure ?? new Error("The thread of the file ended.");
-        for (const { reject } of pending.values()) reject(error);
-        pending.clear();
+        for (const { reject } of pending.splice(0)) reject(error);
         resolve(error);
       });
     });

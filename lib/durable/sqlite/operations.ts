@@ -4,31 +4,8 @@ import type { SqliteConnection, PreparedStatement, SqlRow } from "./node-sqlite"
 import type { SqliteSettings } from "./options";
 import { STATEMENTS } from "./statements";
 
-/** The methods of the storage that the thread runs. */
-export type MethodName = Exclude<
-  keyof (Storage & Claims),
-  "title" | "outageCode" | "connect" | "close" | "names" | "storeBatches"
->;
-
-/** The methods of the storage, each in a transaction of its own. */
-type Operations = {
-  [Name in MethodName]: (
-    ...args: Parameters<(Storage & Claims)[Name]>
-  ) => Awaited<ReturnType<(Storage & Claims)[Name]>>;
-};
-
-/** The operations of the thread on an open file. */
-export interface FileOperations extends Operations {
-  /** Whether a claim would find something; a read that spares a transaction. */
-  isClaimNeeded(owner: number, held: readonly number[]): boolean;
-  /** Makes dead letters of rows with numbers that another program wrote. */
-  bury(): void;
-  /** Reads whether an event is due, and the outcomes that were stored since the last time. */
-  readNews(): Hint;
-}
-
-/** How each method runs: as a read, or in a transaction that a power cut may undo or not. */
-export const METHODS: Readonly<Record<MethodName, "durable" | "undoable" | "read">> = {
+/** The methods of the storage that the thread runs: as a read, or in a transaction that a power cut may undo or not. */
+export const METHODS = {
   store: "durable",
   record: "durable",
   outcomes: "read",
@@ -43,6 +20,18 @@ export const METHODS: Readonly<Record<MethodName, "durable" | "undoable" | "read
   discard: "durable",
   stats: "read",
   purge: "undoable",
+} as const satisfies Partial<Record<keyof (Storage & Claims), "durable" | "undoable" | "read">>;
+
+/** A method of {@link METHODS}. */
+export type MethodName = keyof typeof METHODS;
+
+/** The operations of the thread on an open file: the methods of the storage, and some of its own. */
+export type FileOperations = ReturnType<typeof createFileOperations>;
+
+type Operations = {
+  [Name in MethodName]: (
+    ...args: Parameters<(Storage & Claims)[Name]>
+  ) => Awaited<ReturnType<(Storage & Claims)[Name]>>;
 };
 
 /** A file keeps up to 4 MiB of free pages, and gives as much back at a time. */
@@ -54,11 +43,11 @@ const toHex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString("hex
 /** The statements name the columns as the storage does. */
 const rows = <Row>(found: SqlRow[]) => found as unknown as Row[];
 
-/** Creates the methods of the storage on an open file. */
+/** Creates the operations of the thread. */
 export function createFileOperations(
   connection: SqliteConnection,
   { dedupeTtlMs, outcomeTtlMs }: Pick<SqliteSettings, "dedupeTtlMs" | "outcomeTtlMs">,
-): FileOperations {
+) {
   const sql = Object.fromEntries(
     Object.entries(STATEMENTS).map(([name, text]) => [name, connection.prepare(text)]),
   ) as Record<keyof typeof STATEMENTS, PreparedStatement>;
@@ -69,7 +58,7 @@ export function createFileOperations(
     sql.record.run(key, params, nowMs + outcomeTtlMs);
   }
 
-  return {
+  const methods: Operations = {
     store(events) {
       const nowMs = Date.now();
       return events.map(({ key, content, uuidHash, body, outcome }) => {
@@ -133,7 +122,7 @@ export function createFileOperations(
       sql.giveBack.run(id);
     },
     deadLetters: (after) =>
-      rows(sql.deadLetters.all(Date.now(), after?.failedAtMs ?? 0, Number(after?.id ?? 0))),
+      rows(sql.deadLetters.all(Date.now(), after?.atMs ?? 0, Number(after?.id ?? 0))),
     find(uuidHash) {
       const [from, to] = rangeOfKeys(uuidHash).map(toBytes) as [Buffer, Buffer];
       const nowMs = Date.now();
@@ -155,15 +144,21 @@ export function createFileOperations(
       const freePages = Number(sql.freePages.get()?.freelist_count);
       if (freePages > FREE_PAGES) connection.exec(`PRAGMA incremental_vacuum(${FREE_PAGES})`);
     },
-    bury() {
+  };
+  return {
+    ...methods,
+    /** Makes dead letters of rows with numbers that another program wrote. */
+    bury(): void {
       sql.bury.run(Date.now());
       sql.forgetUnsafe.run();
       sql.keepSafe.run();
     },
-    isClaimNeeded: (owner, held) =>
+    /** Whether a claim would find something; a read that spares a transaction. */
+    isClaimNeeded: (owner: number, held: readonly number[]) =>
       sql.isAnyDue.get(Date.now()) !== undefined ||
       sql.findOwned.get(owner, JSON.stringify(held)) !== undefined,
-    readNews() {
+    /** Reads whether an event is due, and the outcomes that were stored since the last time. */
+    readNews(): Hint {
       const added = sql.newOutcomes.all(lastOutcomeId);
       lastOutcomeId = Number(added.at(-1)?.id ?? lastOutcomeId);
       return {

@@ -1,10 +1,10 @@
 import {
   LEASE_MS,
   MAX_CLOCK_SKEW_MS,
-  MAX_COUNT,
   MAX_STALLS,
   MAX_TIME_MS,
   ROW_INVALID,
+  ROW_IS_VALID,
   STALLED,
 } from "../storage";
 
@@ -72,7 +72,7 @@ export const STATEMENTS = {
   giveBack: "UPDATE event SET owner = NULL WHERE owner = ?",
 
   deadLetters: `SELECT CAST(id AS TEXT) AS id, body, errors, failures + stalls AS attempts,
-    failed_at AS failedAtMs, ? AS listedAtMs FROM event
+    'dead' AS state, failed_at AS atMs, ? AS listedAtMs FROM event
     WHERE (failed_at, event.id) > (?, ?) ORDER BY failed_at, event.id LIMIT ${PAGE}`,
   // Count a run more, so that a late report on an earlier run changes nothing.
   retry: `UPDATE event SET failed_at = NULL, started = started + 1, failures = 0,
@@ -83,12 +83,7 @@ export const STATEMENTS = {
   // The rows of other programs: node:sqlite reads no integer that is not safe.
   bury: `UPDATE event SET owner = NULL, started = 0, failures = 0, stalls = 0, pause = 0,
     run_at = now_ms, failed_at = now_ms, errors = '[{"at":' || now_ms || ',"error":"${ROW_INVALID}"}]'
-    FROM (SELECT ? AS now_ms) WHERE NOT (
-      started BETWEEN 0 AND ${MAX_COUNT} AND failures BETWEEN 0 AND ${MAX_COUNT}
-      AND stalls BETWEEN 0 AND ${MAX_COUNT} AND run_at BETWEEN 0 AND ${MAX_TIME_MS}
-      AND pause BETWEEN 0 AND ${MAX_TIME_MS} AND coalesce(failed_at, 0) BETWEEN 0 AND ${MAX_TIME_MS}
-      AND coalesce(owner, 0) BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}
-      AND (failed_at IS NOT NULL OR event.id BETWEEN 0 AND ${Number.MAX_SAFE_INTEGER}))`,
+    FROM (SELECT ? AS now_ms) WHERE NOT (${ROW_IS_VALID})`,
   forgetUnsafe: `DELETE FROM member WHERE max(id, seen_at, since) > ${Number.MAX_SAFE_INTEGER}`,
   keepSafe: `UPDATE delivery SET expires_at = min(expires_at, ${MAX_TIME_MS}) WHERE expires_at > ${MAX_TIME_MS}`,
 

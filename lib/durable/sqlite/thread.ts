@@ -11,8 +11,7 @@ import { LEASE_MS, type Hint } from "../storage";
 export type ThreadSettings = Pick<SqliteSettings, "file" | "name" | "dedupeTtlMs" | "outcomeTtlMs">;
 
 /** A call of a method on its way to the thread; `"close"` has the thread close the file and end. */
-export type FileRequest =
-  readonly [id: number, method: MethodName, args: readonly unknown[]] | "close";
+export type FileRequest = readonly [method: MethodName, args: readonly unknown[]] | "close";
 
 /** An error of the thread, whose code is that of a QueueError or of SQLite: an Error loses it when posted. */
 export type ThreadFailure = Pick<NodeJS.ErrnoException, "code" | "message">;
@@ -20,7 +19,8 @@ export type ThreadFailure = Pick<NodeJS.ErrnoException, "code" | "message">;
 /** A message of the thread. */
 export type ThreadMessage =
   | { type: "open" }
-  | { type: "reply"; id: number; value?: unknown; failure?: ThreadFailure }
+  /** To the earliest request without one. */
+  | { type: "reply"; value?: unknown; failure?: ThreadFailure }
   | { type: "hint"; hint: Hint }
   /** The file cannot be used; the thread ends. */
   | { type: "end"; failure: ThreadFailure };
@@ -74,16 +74,16 @@ function openFile(): void {
 
 function receive(request: FileRequest): void {
   if (request === "close") return closeFile();
-  const [id, method, args] = request;
+  const [method, args] = request;
   guard(() => {
     let reply: ThreadMessage;
     try {
-      reply = { type: "reply", id, value: run(method, args) };
+      reply = { type: "reply", value: run(method, args) };
     } catch (error) {
-      if (isDamage(error)) throw error;
       // The caller runs the operation again.
       if (isOutOfRange(error)) database.transact(true, operations.bury);
-      reply = { type: "reply", id, failure: toThreadFailure(error) };
+      else if (isDamage(error)) throw error;
+      reply = { type: "reply", failure: toThreadFailure(error) };
     }
     // Before the reply: what was written to a removed file is not stored.
     if (METHODS[method] !== "read") database.assertInPlace();
