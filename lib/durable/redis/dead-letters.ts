@@ -87,28 +87,20 @@ export function createRedisDeadLetters(
   }
 
   async function findDeadLetters(uuidHash: string): Promise<StoredDeadLetter[]> {
-    const pattern = `${startOf(uuidHash)}*`;
+    const options = { match: `${startOf(uuidHash)}*`, count: SCAN_COUNT };
+    const pages: AsyncIterable<string[]> = redis.zscanStream(listKey, options);
+    // A scan may return one of them twice.
     const found = new Map<string, string>();
-    let cursor = "0";
-    do {
-      const [next, items] = await redis.zscan(
-        listKey,
-        cursor,
-        "MATCH",
-        pattern,
-        "COUNT",
-        SCAN_COUNT,
-      );
+    for await (const items of pages) {
       for (let index = 0; index < items.length; index += 2) {
         found.set(items[index] as string, items[index + 1] as string);
       }
-      cursor = next;
-    } while (cursor !== "0");
+    }
     return readAll([...found].flat());
   }
 
   async function readState(id: string): Promise<StoredState> {
-    const [job, known] = await Promise.all([jobs.read(id), jobs.state(id)]);
+    const [job, known] = await Promise.all([jobs.read(id), jobs.queue().getJobState(id)]);
     // It may have been handled between the two reads.
     if (job === undefined || known === "unknown") {
       const isDiscarded = (await redis.exists(discardedKeyOf(id))) === 1;
@@ -143,9 +135,8 @@ export function createRedisDeadLetters(
     /** Forgets the uuid of a job; if this fails, the uuid stays until it expires. */
     async forget({ id = "", deduplicationId = "" }: Job<JobData>): Promise<void> {
       const uuidKey = `${head}:uuid:${id.slice(0, id.indexOf("-"))}`;
-      await Promise.all([redis.hdel(uuidKey, deduplicationId), jobs.forget(deduplicationId)]).catch(
-        () => {},
-      );
+      const forgotten = jobs.queue().removeDeduplicationKey(deduplicationId);
+      await Promise.all([redis.hdel(uuidKey, deduplicationId), forgotten]).catch(() => {});
     },
     countDeadLetters: () => redis.zcard(listKey),
     async deadLetters(after) {

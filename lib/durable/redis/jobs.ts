@@ -13,16 +13,6 @@ export interface JobData {
   dueAtMs?: number | undefined;
 }
 
-/** A job that was read. */
-export interface ReadJob extends JobData {
-  id: string;
-  storedAtMs: number;
-  /** When its handlers were started for the last time. */
-  startedAtMs: number | undefined;
-  /** How often its handlers were started. */
-  attempts: number;
-}
-
 /** The jobs of a queue. */
 export type Jobs = ReturnType<typeof createJobs>;
 
@@ -46,86 +36,68 @@ export function readJobData(data: unknown): JobData {
   };
 }
 
-const OPTIONS = {
-  // The worker decides: an event that exhausted its attempts is moved out of BullMQ.
-  attempts: 1_000_000,
-  backoff: { type: "custom" },
-  removeOnComplete: true,
-  // A stack may quote an event.
-  stackTraceLimit: 0,
-} as const;
-
 /** Opens the jobs of a queue, by the documented methods of BullMQ. */
 export function createJobs(redis: Redis, { prefix, name, dedupeTtlMs }: RedisSettings) {
-  let queue: Queue<JobData> | undefined;
+  let opened: Queue<JobData> | undefined;
 
   /**
    * Opens the queue of BullMQ on the first call, when Redis was reached: one whose connection ends
    * before is rejected for ever. A user that may not run INFO can add events, too.
    */
-  function getQueue(): Queue<JobData> {
-    if (queue !== undefined) return queue;
-    queue = new Queue(name, {
+  function queue(): Queue<JobData> {
+    if (opened !== undefined) return opened;
+    opened = new Queue(name, {
       connection: redis,
       prefix,
       skipVersionCheck: true,
       // This package reads no events of BullMQ.
       streams: { events: { maxLen: 100 } },
+      defaultJobOptions: {
+        // The worker decides: an event that exhausted its attempts is moved out of BullMQ.
+        attempts: 1_000_000,
+        backoff: { type: "custom" },
+        removeOnComplete: true,
+        // A stack may quote an event.
+        stackTraceLimit: 0,
+      },
     });
-    queue.on("error", () => {});
-    return queue;
+    opened.on("error", () => {});
+    return opened;
   }
 
   /** Returns undefined for a job that is gone, or that is no JSON. */
-  async function read(id: string): Promise<ReadJob | undefined> {
-    const job = await getQueue()
-      .getJob(id)
-      .catch((error: unknown) => {
-        if (!(error instanceof SyntaxError)) throw error;
-      });
-    if (job === undefined) return undefined;
-    const { data, timestamp, processedOn, attemptsStarted } = job;
-    return {
-      id,
-      ...readJobData(data),
-      storedAtMs: timestamp,
-      startedAtMs: processedOn,
-      attempts: attemptsStarted,
-    };
+  async function read(id: string) {
+    try {
+      const job = await queue().getJob(id);
+      if (job === undefined) return undefined;
+      const { data, timestamp: storedAtMs, processedOn: startedAtMs, attemptsStarted } = job;
+      return { ...readJobData(data), storedAtMs, startedAtMs, attempts: attemptsStarted };
+    } catch (error) {
+      if (error instanceof SyntaxError) return undefined;
+      throw error;
+    }
   }
 
   return {
+    queue,
     read,
-    /** Forgets the uuid of an event, so that another one with it is stored. */
-    forget: (key: string) => getQueue().removeDeduplicationKey(key),
     /** Adds the job of an event, unless its uuid is kept; returns the content that is kept. */
     async add(event: NewEvent): Promise<string> {
-      const { id = "" } = await getQueue().add(
+      const { id = "" } = await queue().add(
         "event",
         { body: event.body, errors: null },
-        { ...OPTIONS, jobId: jobIdOf(event), deduplication: { id: event.key, ttl: dedupeTtlMs } },
+        { jobId: jobIdOf(event), deduplication: { id: event.key, ttl: dedupeTtlMs } },
       );
       return id.slice(UUID_DIGITS + 1);
     },
     /** Adds a job whose uuid is kept, unless there is one of this identifier. */
-    async addAgain(jobId: string, data: JobData): Promise<void> {
-      await getQueue().add("event", data, { ...OPTIONS, jobId });
-    },
-    /** Returns whether a job is no JSON: BullMQ cannot read it, so that no worker would run it. */
-    isUnreadable: async (id: string) =>
-      (await read(id)) === undefined && (await getQueue().getJobState(id)) !== "unknown",
-    /** Removes a job; returns false while a worker has it. */
-    remove: async (id: string) => (await getQueue().remove(id)) > 0,
-    state: (id: string) => getQueue().getJobState(id),
-    counts: () => getQueue().getJobCounts("wait", "active", "delayed"),
+    addAgain: (jobId: string, data: JobData) => queue().add("event", data, { jobId }),
     /** Reads the job at a position: the oldest waiting, or the delayed one that is due first, is at 0. */
-    async at(type: "wait" | "delayed", position: number): Promise<ReadJob | undefined> {
-      const [id] = await getQueue().getRanges([type], position, position, true);
+    async at(type: "wait" | "delayed", position: number) {
+      const [id] = await queue().getRanges([type], position, position, true);
       return id === undefined ? undefined : read(id);
     },
-    /** Returns whether the uuid of an event is kept. */
-    isKept: async ({ key }: NewEvent) => (await getQueue().getDeduplicationJobId(key)) !== null,
     /** Removes the listeners of the queue; its connection has ended. */
-    close: async () => queue?.close().catch(() => {}),
+    close: async () => opened?.close().catch(() => {}),
   };
 }

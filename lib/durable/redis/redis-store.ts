@@ -8,10 +8,8 @@ import { createJobs, jobIdOf } from "./jobs";
 import { createMemoryCheck } from "./memory";
 import type { RedisSettings } from "./options";
 import { createReplicaConfirmation } from "./replicas";
-import { tryCommands } from "./rights";
-import { createSetupCheck, createTlsError, toConnectionError } from "./setup";
+import { createSetupCheck, findTlsError, toConnectionError, tryCommands } from "./setup";
 import { readStats } from "./stats";
-import { differsInTls } from "./tls";
 import { startRedisWorker } from "./worker";
 
 /**
@@ -150,7 +148,7 @@ export function openRedisStore(settings: RedisSettings): Engine {
       } catch (error) {
         const reason = toConnectionError(error, settings);
         const isOutage = !wasOpen && !(reason instanceof QueueError);
-        throw isOutage && (await differsInTls(redis)) ? createTlsError() : reason;
+        throw (isOutage && (await findTlsError(redis))) || reason;
       }
     },
     async close() {

@@ -76,7 +76,8 @@ export function createReplicaConfirmation(redis: Redis, jobs: Jobs, settings: Re
       throw new Error(`${confirmed} of ${wanted} replicas have the events.`);
     }
     shortfalls = 0;
-    if ((await Promise.all(events.map(jobs.isKept))).includes(false)) {
+    const kept = events.map(({ key }) => jobs.queue().getDeduplicationJobId(key));
+    if ((await Promise.all(kept)).includes(null)) {
       throw new Error("Redis is being replaced: an event is on another server.");
     }
   };

@@ -1,3 +1,6 @@
+import { once } from "node:events";
+import * as net from "node:net";
+import * as tls from "node:tls";
 import type { Redis } from "ioredis";
 import { createNeutralCause } from "../../errors/neutral-cause";
 import { QueueError } from "../queue-error";
@@ -10,7 +13,6 @@ import {
   readInfoField,
 } from "./connection";
 import type { RedisSettings } from "./options";
-import { isTlsCode } from "./tls";
 
 /** The lines that redis.conf must have: with `everysec` a power cut loses the last second. */
 const REQUIRED = {
@@ -24,7 +26,32 @@ const ADVICE =
 /** The message of ioredis for a command without a reply. */
 const TIMED_OUT = "Command timed out";
 
-class UnknownSetting extends Error {}
+const PROBE_MS = 1_000;
+
+/** The commands of this package and of BullMQ, each with a key of no other use; `=` is this key again. */
+const COMMANDS = `SET 1 PX 1000,GET,MGET,EXISTS,PTTL,PEXPIRE 1000,INCR,DEL
+HSET f 1,HSETNX f 1,HMSET f 1,HINCRBY f 1,HGET f,HMGET f,HGETALL,HVALS,HDEL f
+LPUSH x,RPUSH x,LRANGE 0 0,LINDEX 0,LLEN,LPOS x,RPOPLPUSH =,LREM 0 x
+SADD x,SCARD,SMEMBERS,SISMEMBER x,SREM x
+ZADD 1 x,ZSCORE x,ZRANK x,ZCARD,ZCOUNT 0 0,ZRANGE 0 0,ZRANGEBYSCORE 0 0,ZREVRANGEBYSCORE 0 0
+ZSCAN 0,ZREMRANGEBYSCORE 0 0,ZPOPMIN,ZREM x,XADD * f 1,XTRIM MAXLEN 0,DEL`.split(/[,\n]/);
+/** An error of Redis 7.0 does not name the command. */
+const TRY = `
+  local function try(name, ...)
+    local reply = redis.pcall(name, ...)
+    if type(reply) == "table" and reply.err then
+      error({ err = reply.err .. " (" .. name .. ")" })
+    end
+  end
+  for index = 2, #ARGV do
+    local words = {}
+    for word in string.gmatch(ARGV[index], "%S+") do
+      table.insert(words, word == "=" and KEYS[1] or word)
+    end
+    try(words[1], KEYS[1], unpack(words, 2))
+  end
+  try("TIME")
+  try("PUBLISH", ARGV[1], "")`;
 
 /**
  * Creates the check that the servers of a connection can be used, and lose nothing that they
@@ -39,15 +66,17 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
    * After a reply that never comes, a connection is of no use: the next reply would be taken for it. So
    * the check goes on with a new one, without the question.
    */
-  async function readSetting(server: Redis, name: string): Promise<string | undefined> {
-    if (isUnanswered) throw new UnknownSetting(`Redis does not reply to CONFIG GET ${name}`);
+  async function readSetting(
+    server: Redis,
+    name: string,
+  ): Promise<{ value?: string; doubt?: string }> {
+    if (isUnanswered) return { doubt: `Redis does not reply to CONFIG GET ${name}` };
     try {
       const [, value] = (await server.config("GET", name)) as (string | undefined)[];
-      if (value === undefined) throw new UnknownSetting(`CONFIG GET ${name} replied nothing`);
-      return value;
+      return value === undefined ? { doubt: `CONFIG GET ${name} replied nothing` } : { value };
     } catch (error) {
       if (findRedisRejection(error) !== undefined) {
-        throw new UnknownSetting(`CONFIG GET ${name} replied "${describeRedisError(error)}"`);
+        return { doubt: `CONFIG GET ${name} replied "${describeRedisError(error)}"` };
       }
       if ((error as Error).message === TIMED_OUT) {
         isUnanswered = true;
@@ -61,12 +90,9 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
     const wrong: string[] = [];
     let unknown: string | undefined;
     for (const [name, required] of Object.entries(REQUIRED)) {
-      try {
-        if ((await readSetting(server, name)) !== required) wrong.push(`  ${name} ${required}`);
-      } catch (error) {
-        if (!(error instanceof UnknownSetting)) throw error;
-        unknown ??= error.message;
-      }
+      const { value, doubt } = await readSetting(server, name);
+      unknown ??= doubt;
+      if (doubt === undefined && value !== required) wrong.push(`  ${name} ${required}`);
     }
     if (wrong.length > 0) {
       return `redisQueue: this Redis may lose events that got a 200. Change in redis.conf, and restart it:\n${wrong.join("\n")}\nOr set durability: "warn" to run like this.`;
@@ -104,6 +130,28 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
   };
 }
 
+/**
+ * Does once, without a trace, what the queue does later.
+ *
+ * @throws ReplyError of the first command that Redis rejects.
+ */
+export async function tryCommands(
+  redis: Redis,
+  channel: string,
+  { prefix, name, replicas }: RedisSettings,
+): Promise<void> {
+  const key = `${prefix}:${name}:check`;
+  await redis.eval(TRY, 1, key, channel, ...COMMANDS).catch(ignore("OOM"));
+  await redis.evalsha("0".repeat(40), 1, key).catch(ignore("NOSCRIPT"));
+  await redis.bzpopmin(key, 0.01);
+  if (replicas !== 0 && !redis.isCluster) await redis.wait(0, 1);
+}
+
+/** A full Redis is no missing right: events are not stored, but workers and operators can empty it. */
+const ignore = (code: string) => (error: unknown) => {
+  if (findRedisRejection(error)?.message.includes(code) !== true) throw error;
+};
+
 /** Returns the QueueError of a Redis that rejects a connection or a command, or else a plain Error. */
 export function toConnectionError(error: unknown, { prefix }: RedisSettings): Error {
   if (error instanceof QueueError) return error;
@@ -119,9 +167,30 @@ export function toConnectionError(error: unknown, { prefix }: RedisSettings): Er
   return createRejectedError(message, createNeutralCause(error));
 }
 
-/** Creates the error of a URL with redis:// in place of rediss://, or the reverse. */
-export function createTlsError(): QueueError {
+/** Finds the error of a URL with redis:// in place of rediss://, or the reverse. */
+export async function findTlsError(redis: Redis): Promise<QueueError | undefined> {
+  if (!(await differsInTls(redis))) return undefined;
   return createRejectedError(`redisQueue: connection and its port differ in TLS. ${TLS_ADVICE}`);
+}
+
+async function differsInTls({ options, isCluster }: Redis): Promise<boolean> {
+  const { host, port, path } = options;
+  if (isCluster || path !== undefined || port === undefined) return false;
+  const hasTls = options.tls !== undefined;
+  const probe = hasTls
+    ? net.connect({ host, port })
+    : tls.connect({ host, port, rejectUnauthorized: false });
+  try {
+    if (hasTls) probe.write("PING\r\n");
+    await once(probe, hasTls ? "data" : "secureConnect", { signal: AbortSignal.timeout(PROBE_MS) });
+    return true;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // Other alerts are those of a server that asks for a certificate.
+    return !hasTls && code !== "ERR_SSL_WRONG_VERSION_NUMBER" && isTlsCode(code);
+  } finally {
+    probe.on("error", () => {}).destroy();
+  }
 }
 
 function createRejectedError(message: string, cause?: Error): QueueError {
@@ -139,4 +208,11 @@ function findAdvice(words: string, prefix: string): string {
     return "Check username, password and the other options of connection.";
   }
   return "Check the options of connection, the commands that redis.conf renames, and any proxy: the queue needs every command of BullMQ, INFO included.";
+}
+
+/** Returns whether a connection failed because of TLS: this lasts until an operator changes something. */
+function isTlsCode(code: unknown): boolean {
+  return /^(CERT|ERR_SSL|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME|EPROTO)/.test(
+    String(code),
+  );
 }

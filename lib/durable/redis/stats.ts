@@ -12,7 +12,7 @@ export async function readStats(
 ): Promise<QueueStats> {
   const nowMs = Date.now();
   const [counts, oldest, firstDelayed, deadLetters, workers] = await Promise.all([
-    jobs.counts(),
+    jobs.queue().getJobCounts("wait", "active", "delayed"),
     jobs.at("wait", 0),
     jobs.at("delayed", 0),
     countDeadLetters(),

@@ -127,10 +127,12 @@ export function startRedisWorker(
    */
   async function buryUnreadable(id: string): Promise<void> {
     await sleep(UNLOCKED_MS, undefined, { ref: false });
-    if (isStopped || !(await jobs.isUnreadable(id))) return;
+    if (isStopped || (await jobs.read(id)) !== undefined) return;
+    if ((await jobs.queue().getJobState(id)) === "unknown") return;
     const letter = { body: "", errors: addFailure(null, { reason: UNREADABLE }), attempts: 0 };
     await deadLetters.bury(id, letter);
-    if (await jobs.remove(id)) runner.reportDeadLetter("", letter.attempts, UNREADABLE);
+    if ((await jobs.queue().remove(id)) > 0)
+      runner.reportDeadLetter("", letter.attempts, UNREADABLE);
   }
 
   async function handleJob(job: Job<JobData>): Promise<void> {
