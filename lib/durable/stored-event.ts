@@ -31,6 +31,27 @@ const storedEventSchema = z.object({
   carrier: z.record(z.string(), z.string()).optional(),
 });
 
+/** The names in it, also in one that another program or version wrote. */
+const namesSchema = z.object({
+  params: z.array(z.tuple([z.string(), z.string()]).catch(["", ""])).catch([]),
+  account: z.string().catch(""),
+  receiver: z.string().optional().catch(undefined),
+});
+
+const failuresSchema = z
+  .array(
+    z
+      .object({
+        at: z.number().min(-MAX_TIME_MS).max(MAX_TIME_MS),
+        error: z.string(),
+        ms: z.number().optional().catch(undefined),
+        by: z.string().optional().catch(undefined),
+      })
+      .optional()
+      .catch(undefined),
+  )
+  .catch([]);
+
 /** An event as it is stored. */
 export type StoredEvent = z.infer<typeof storedEventSchema>;
 
@@ -54,22 +75,12 @@ export function readStoredEvent(stored: unknown): RestoredEvent {
  * empty text for a missing one. `account` is authenticated, `accountSid` is a claim of the event.
  */
 export function readEventNames(stored: unknown) {
-  const { account, receiver, params } = Object(stored) as Record<string, unknown>;
-  const pairs: unknown[] = Array.isArray(params) ? params : [];
-  const byName = new Map<unknown, unknown>(
-    pairs.filter((pair) => Array.isArray(pair)) as unknown as [unknown, unknown][],
+  const { params, ...names } = namesSchema.parse(Object(stored));
+  const values = new Map(params);
+  const [accountSid = "", uuid = "", type = ""] = ["account_sid", "uuid", "type"].map((name) =>
+    values.get(name),
   );
-  const readName = (name: string) => {
-    const value = byName.get(name);
-    return typeof value === "string" ? value : "";
-  };
-  return {
-    account: typeof account === "string" ? account : "",
-    accountSid: readName("account_sid"),
-    uuid: readName("uuid"),
-    type: readName("type"),
-    receiver: typeof receiver === "string" ? receiver : undefined,
-  };
+  return { ...names, accountSid, uuid, type };
 }
 
 /** Writes an event with its outcome for the storage of a queue. */
@@ -137,19 +148,12 @@ function hashPart(contentHash: string): string {
   return hashText(contentHash).slice(0, HASH_DIGITS);
 }
 
-interface StoredFailure {
-  at: number;
-  error: string;
-  ms?: number;
-  by?: string;
-}
-
 /** Adds a failed attempt that ends now to the stored ones, as JSON of ASCII characters. */
 export function addFailure(
   stored: string | null,
   { reason, durationMs }: { reason: string; durationMs?: number },
 ): string {
-  const failure: StoredFailure = {
+  const failure = {
     at: Date.now(),
     error: cutText(reason, MAX_ERROR_CHARACTERS),
     ...(durationMs !== undefined && {
@@ -162,20 +166,13 @@ export function addFailure(
 
 /** Reads the last failed attempts. */
 export function readFailures(stored: string | null): EventFailure[] {
-  return parse(stored).map(({ at, error, ms, by }) => ({
-    at: new Date(at),
-    error,
-    durationMs: typeof ms === "number" ? ms : undefined,
-    process: typeof by === "string" ? by : undefined,
-  }));
+  return parse(stored).map(({ at, error, ms: durationMs, by: process }) => {
+    return { at: new Date(at), error, durationMs, process };
+  });
 }
 
 /** Omits what is no failure: other programs may write to the store. */
-function parse(stored: string | null): StoredFailure[] {
-  const failures = stored === null ? [] : parseJson(stored);
-  if (!Array.isArray(failures)) return [];
-  return (failures as unknown[]).slice(-MAX_FAILURES).filter((one): one is StoredFailure => {
-    const { at, error } = Object(one) as Partial<Record<keyof StoredFailure, unknown>>;
-    return typeof at === "number" && Math.abs(at) <= MAX_TIME_MS && typeof error === "string";
-  });
+function parse(stored: string | null) {
+  const failures = failuresSchema.parse(parseJson(stored ?? "[]"));
+  return failures.slice(-MAX_FAILURES).filter((failure) => failure !== undefined);
 }
