@@ -18,6 +18,7 @@ export interface PreparedStatement {
 export interface SqliteConnection {
   exec(sql: string): void;
   prepare(sql: string): PreparedStatement;
+  function(name: string, options: { deterministic: boolean }, run: () => bigint): void;
   close(): void;
 }
 

@@ -1,4 +1,4 @@
-import type { ClaimedEvent, Claims, Hint, QueueStats, Storage } from "../storage";
+import type { ClaimedEvent, Claims, Hint, QueueStats, Storage, StoredOutcome } from "../storage";
 import { rangeOfKeys } from "../stored-event";
 import type { SqliteConnection, PreparedStatement, SqlRow } from "./node-sqlite";
 import type { SqliteSettings } from "./options";
@@ -48,35 +48,32 @@ export function createFileOperations(
   connection: SqliteConnection,
   { dedupeTtlMs, outcomeTtlMs }: Pick<SqliteSettings, "dedupeTtlMs" | "outcomeTtlMs">,
 ) {
+  // BigInt: SQLite takes a number for a real one.
+  connection.function("now_ms", { deterministic: true }, () => BigInt(Date.now()));
   const sql = Object.fromEntries(
     Object.entries(STATEMENTS).map(([name, text]) => [name, connection.prepare(text)]),
   ) as Record<keyof typeof STATEMENTS, PreparedStatement>;
   let lastOutcomeId = Number(sql.lastOutcome.get()?.seq ?? 0);
 
-  function record(key: Buffer, params: string, nowMs: number): void {
-    sql.forgetExpired.run(key, nowMs);
-    sql.record.run(key, params, nowMs + outcomeTtlMs);
+  function record({ key, params }: StoredOutcome): void {
+    sql.forgetExpired.run(toBytes(key));
+    sql.record.run(toBytes(key), params, outcomeTtlMs);
   }
 
   const methods: Operations = {
-    store(events) {
-      const nowMs = Date.now();
-      return events.map(({ key, content, uuidHash, body, outcome }) => {
-        const keyBytes = toBytes(key);
-        const found = sql.findDelivery.get(keyBytes);
-        if (found !== undefined && Number(found.expires_at) > nowMs) return toHex(found.content);
-        const added = sql.store.run(keyBytes, toBytes(content), nowMs + dedupeTtlMs);
-        sql.storeEvent.run(Number(added.lastInsertRowid), toBytes(uuidHash), body, nowMs);
-        if (outcome !== undefined) record(toBytes(outcome.key), outcome.params, nowMs);
+    store: (events) =>
+      events.map(({ key, content, uuidHash, body, outcome }) => {
+        const kept = sql.findDelivery.get(toBytes(key));
+        if (kept !== undefined) return toHex(kept.content);
+        const added = sql.store.run(toBytes(key), toBytes(content), dedupeTtlMs);
+        sql.storeEvent.run(Number(added.lastInsertRowid), toBytes(uuidHash), body);
+        if (outcome !== undefined) record(outcome);
         return content;
-      });
-    },
-    record(outcomes) {
-      for (const { key, params } of outcomes) record(toBytes(key), params, Date.now());
-    },
+      }),
+    record: (outcomes) => outcomes.forEach(record),
     outcomes: (keys) =>
       keys.flatMap((key) => {
-        const row = sql.outcomes.get(toBytes(key), Date.now());
+        const row = sql.outcomes.get(toBytes(key));
         return row === undefined ? [] : [{ key, params: String(row.params) }];
       }),
     claim(owner, held, wanted) {
@@ -84,63 +81,50 @@ export function createFileOperations(
       const ids = JSON.stringify(held);
       const lost = rows<ClaimedEvent>(sql.findOwned.all(owner, ids));
       const count = Math.max(0, wanted - lost.length);
-      const due = rows<ClaimedEvent>(sql.findDue.all(Date.now(), ids, count));
+      const due = rows<ClaimedEvent>(sql.findDue.all(ids, count));
       for (const { id } of due) sql.claim.run(owner, id);
       return [...lost, ...due];
     },
     finish(runs) {
       for (const { id, started } of runs) sql.finish.run(id, started);
     },
-    fail(runs) {
-      const nowMs = Date.now();
-      return runs.flatMap(({ id, started, failures, errors, pauseMs, isForged }) => {
-        const times =
-          pauseMs === undefined ? [nowMs, null, null] : [null, nowMs + pauseMs, pauseMs];
-        sql.fail.run(failures, errors, ...times, id, started);
+    fail: (runs) =>
+      runs.flatMap(({ id, started, failures, errors, pauseMs = null, isForged }) => {
+        sql.fail.run(failures, errors, pauseMs, pauseMs, pauseMs, id, started);
         if (isForged) sql.forgetDelivery.run(id);
-        return pauseMs === undefined && sql.isDead.get(id, started) !== undefined ? [id] : [];
-      });
-    },
+        return pauseMs === null && sql.isDead.get(id, started) !== undefined ? [id] : [];
+      }),
     beat(members) {
-      const nowMs = Date.now();
-      const ids = new Set(members.map(({ id }) => id));
-      const dead = sql.findDead.all(nowMs).filter(({ id }) => !ids.has(Number(id)));
-      if (sql.isClockSetBack.get(nowMs) !== undefined) {
-        sql.endPauses.run(nowMs, nowMs);
-        sql.failNow.run(nowMs, nowMs);
-        sql.expireFuture.run(nowMs, nowMs);
+      const isSetBack = sql.isClockSetBack.get() !== undefined;
+      if (isSetBack) {
+        sql.endPauses.run();
+        sql.failNow.run();
       }
-      for (const { id, isWorker } of members) sql.beat.run(id, Number(isWorker), nowMs, nowMs);
-      if (!members.some(({ id }) => sql.isOld.get(id, nowMs) !== undefined)) return;
-      for (const { id } of dead) {
-        sql.release.run(nowMs, nowMs, nowMs, Number(id));
-        sql.forgetMember.run(Number(id));
+      for (const { id, isWorker } of members) sql.beat.run(id, Number(isWorker));
+      if (members.some(({ id }) => sql.isOld.get(id) !== undefined)) {
+        sql.release.run();
+        sql.forgetDead.run();
       }
+      // After the release: a beat of the future counts as none from now on.
+      if (isSetBack) sql.expireFuture.run();
     },
     leave({ id }) {
       sql.forgetMember.run(id);
       sql.giveBack.run(id);
     },
-    deadLetters: (after) =>
-      rows(sql.deadLetters.all(Date.now(), after?.atMs ?? 0, Number(after?.id ?? 0))),
-    find(uuidHash) {
-      const [from, to] = rangeOfKeys(uuidHash).map(toBytes) as [Buffer, Buffer];
-      const nowMs = Date.now();
-      return rows(sql.find.all(nowMs, toBytes(uuidHash), from, to, nowMs));
+    deadLetters: (after) => rows(sql.deadLetters.all(after?.atMs ?? 0, Number(after?.id ?? 0))),
+    find: (uuidHash) =>
+      rows(sql.find.all(toBytes(uuidHash), ...rangeOfKeys(uuidHash).map(toBytes))),
+    retry: (ids) => Number(sql.retry.run(JSON.stringify(ids)).changes),
+    discard(ids) {
+      sql.noteDiscarded.run(JSON.stringify(ids));
+      return Number(sql.discard.run(JSON.stringify(ids)).changes);
     },
-    retry: (ids) => sumChanges(ids, (id) => sql.retry.run(Date.now(), id).changes),
-    discard: (ids) =>
-      sumChanges(ids, (id) => {
-        const { changes } = sql.discard.run(id);
-        if (Number(changes) > 0) sql.noteDiscarded.run(id);
-        return changes;
-      }),
-    stats: () => sql.stats.get(Date.now()) as unknown as QueueStats,
+    stats: () => sql.stats.get() as unknown as QueueStats,
     purge() {
-      const nowMs = Date.now();
-      sql.releaseOrphans.run(nowMs);
-      sql.purge.run(nowMs);
-      sql.purgeOutcomes.run(nowMs);
+      sql.releaseOrphans.run();
+      sql.purge.run();
+      sql.purgeOutcomes.run();
       const freePages = Number(sql.freePages.get()?.freelist_count);
       if (freePages > FREE_PAGES) connection.exec(`PRAGMA incremental_vacuum(${FREE_PAGES})`);
     },
@@ -148,27 +132,19 @@ export function createFileOperations(
   return {
     ...methods,
     /** Makes dead letters of rows with numbers that another program wrote. */
-    bury(): void {
-      sql.bury.run(Date.now());
-      sql.forgetUnsafe.run();
-      sql.keepSafe.run();
-    },
+    bury: () => void sql.bury.run(),
     /** Whether a claim would find something; a read that spares a transaction. */
     isClaimNeeded: (owner: number, held: readonly number[]) =>
-      sql.isAnyDue.get(Date.now()) !== undefined ||
+      sql.isAnyDue.get() !== undefined ||
       sql.findOwned.get(owner, JSON.stringify(held)) !== undefined,
     /** Reads whether an event is due, and the outcomes that were stored since the last time. */
     readNews(): Hint {
       const added = sql.newOutcomes.all(lastOutcomeId);
       lastOutcomeId = Number(added.at(-1)?.id ?? lastOutcomeId);
       return {
-        hasEvents: sql.isAnyDue.get(Date.now()) !== undefined,
+        hasEvents: sql.isAnyDue.get() !== undefined,
         outcomes: added.map(({ key }) => toHex(key)),
       };
     },
   };
-}
-
-function sumChanges(ids: readonly string[], change: (id: number) => number | bigint): number {
-  return ids.reduce((sum, id) => sum + Number(change(Number(id))), 0);
 }

@@ -2,7 +2,6 @@ import {
   LEASE_MS,
   MAX_CLOCK_SKEW_MS,
   MAX_STALLS,
-  MAX_TIME_MS,
   ROW_INVALID,
   ROW_IS_VALID,
   STALLED,
@@ -14,107 +13,112 @@ const PURGED_ROWS = 1_000;
 
 const DUE = "owner IS NULL AND failed_at IS NULL";
 const CLAIMED = "id, body, failures + stalls + 1 AS attempt, failures, errors";
+const LISTED = "id IN (SELECT value FROM json_each(?)) AND failed_at IS NOT NULL";
+const DEAD = `seen_at < now_ms() - ${LEASE_MS}`;
 const NOT_HELD = "id NOT IN (SELECT value FROM json_each(?))";
 
 /**
- * The statements of a queue in a file, with the names and in the order of those for Postgres.
- * Parameters have no numbers: Node.js 22.13 binds no value to `?1`.
+ * The statements of a queue in a file, with the names and in the order of those for Postgres. The
+ * connection has the function `now_ms`. Parameters have no numbers: Node.js 22.13 binds no value to `?1`.
  */
 export const STATEMENTS = {
-  findDelivery: "SELECT content, expires_at FROM delivery WHERE key = ?",
-  store: "INSERT OR REPLACE INTO delivery (key, content, expires_at) VALUES (?, ?, ?)",
-  storeEvent: "INSERT INTO event (id, uuid_hash, body, run_at) VALUES (?, ?, ?, ?)",
+  findDelivery: "SELECT content FROM delivery WHERE key = ? AND expires_at > now_ms()",
+  store: "INSERT OR REPLACE INTO delivery (key, content, expires_at) VALUES (?, ?, now_ms() + ?)",
+  storeEvent: "INSERT INTO event (id, uuid_hash, body, run_at) VALUES (?, ?, ?, now_ms())",
 
-  record: `INSERT INTO outcome (key, params, expires_at) VALUES (?, ?, ?) ON CONFLICT DO NOTHING`,
-  forgetExpired: "DELETE FROM outcome WHERE key = ? AND expires_at <= ?",
-  outcomes: "SELECT params FROM outcome WHERE key = ? AND expires_at > ?",
+  record: `INSERT INTO outcome (key, params, expires_at) VALUES (?, ?, now_ms() + ?)
+    ON CONFLICT DO NOTHING`,
+  forgetExpired: "DELETE FROM outcome WHERE key = ? AND expires_at <= now_ms()",
+  outcomes: "SELECT params FROM outcome WHERE key = ? AND expires_at > now_ms()",
   newOutcomes: "SELECT id, key FROM outcome WHERE id > ? ORDER BY id",
   // Not MAX(id): a purge may have emptied the table.
   lastOutcome: "SELECT seq FROM sqlite_sequence WHERE name = 'outcome'",
 
   isMember: "SELECT 1 FROM member WHERE id = ?",
   findOwned: `SELECT started, ${CLAIMED} FROM event WHERE owner = ? AND ${NOT_HELD} ORDER BY id`,
-  isAnyDue: `SELECT 1 FROM event WHERE ${DUE} AND run_at <= ? LIMIT 1`,
+  isAnyDue: `SELECT 1 FROM event WHERE ${DUE} AND run_at <= now_ms() LIMIT 1`,
   findDue: `SELECT started + 1 AS started, ${CLAIMED} FROM event
-    WHERE ${DUE} AND run_at <= ? AND ${NOT_HELD} ORDER BY run_at, id LIMIT ?`,
+    WHERE ${DUE} AND run_at <= now_ms() AND ${NOT_HELD} ORDER BY run_at, id LIMIT ?`,
   claim: "UPDATE event SET owner = ?, started = started + 1 WHERE id = ?",
 
   // Ignore the owner: keep the result of a run that finished after its lease.
   finish: "DELETE FROM event WHERE id = ? AND started = ? AND failed_at IS NULL",
 
-  fail: `UPDATE event SET owner = NULL, failures = ?, errors = ?, failed_at = ?,
-    run_at = coalesce(?, run_at), pause = coalesce(?, pause)
+  fail: `UPDATE event SET owner = NULL, failures = ?, errors = ?,
+    failed_at = CASE WHEN ? IS NULL THEN now_ms() END,
+    run_at = coalesce(now_ms() + ?, run_at), pause = coalesce(?, pause)
     WHERE id = ? AND started = ? AND failed_at IS NULL`,
   forgetDelivery: "DELETE FROM delivery WHERE id = ?",
   isDead: "SELECT 1 FROM event WHERE id = ? AND started = ? AND failed_at IS NOT NULL",
 
-  isClockSetBack: `SELECT 1 FROM (SELECT ? + ${MAX_CLOCK_SKEW_MS} AS latest)
+  isClockSetBack: `SELECT 1 FROM (SELECT now_ms() + ${MAX_CLOCK_SKEW_MS} AS latest)
     WHERE (SELECT max(seen_at) FROM member) > latest
     OR (SELECT run_at - pause FROM event WHERE ${DUE} ORDER BY run_at DESC, id DESC LIMIT 1) > latest
     OR (SELECT max(failed_at) FROM event WHERE failed_at IS NOT NULL) > latest`,
-  endPauses: `UPDATE event SET run_at = ? WHERE ${DUE} AND run_at > ?`,
-  failNow: "UPDATE event SET failed_at = ? WHERE failed_at IS NOT NULL AND failed_at > ?",
-  expireFuture: `UPDATE member SET seen_at = ? - ${LEASE_MS + 1}
-    WHERE seen_at > ? + ${MAX_CLOCK_SKEW_MS}`,
-  beat: `INSERT INTO member (id, is_worker, seen_at, since) VALUES (?, ?, ?, ?)
+  endPauses: `UPDATE event SET run_at = now_ms() WHERE ${DUE} AND run_at > now_ms()`,
+  failNow:
+    "UPDATE event SET failed_at = now_ms() WHERE failed_at IS NOT NULL AND failed_at > now_ms()",
+  beat: `INSERT INTO member (id, is_worker, seen_at, since) VALUES (?, ?, now_ms(), now_ms())
     ON CONFLICT (id) DO UPDATE SET is_worker = excluded.is_worker, seen_at = excluded.seen_at,
-    since = CASE WHEN seen_at >= excluded.seen_at - ${LEASE_MS} THEN since ELSE excluded.since END`,
-  isOld: `SELECT 1 FROM member WHERE id = ? AND since <= ? - ${LEASE_MS}`,
-  findDead: `SELECT id FROM member WHERE seen_at < ? - ${LEASE_MS}`,
+    since = CASE WHEN seen_at BETWEEN excluded.seen_at - ${LEASE_MS}
+      AND excluded.seen_at + ${MAX_CLOCK_SKEW_MS} THEN since ELSE excluded.since END`,
+  isOld: `SELECT 1 FROM member WHERE id = ? AND since <= now_ms() - ${LEASE_MS}`,
   // A clock that was set back would leave it due in the future.
-  release: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, ?),
-    failed_at = CASE WHEN stalls >= ${MAX_STALLS} THEN ? END,
+  release: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, now_ms()),
+    failed_at = CASE WHEN stalls >= ${MAX_STALLS} THEN now_ms() END,
     errors = CASE WHEN stalls < ${MAX_STALLS} THEN errors
-      ELSE coalesce(rtrim(errors, ']') || ',', '[') || '{"at":' || ? || ',"error":"${STALLED}"}]' END
-    WHERE owner = ?`,
+      ELSE coalesce(rtrim(errors, ']') || ',', '[') || '{"at":' || now_ms() || ',"error":"${STALLED}"}]' END
+    WHERE owner IN (SELECT id FROM member WHERE ${DEAD})`,
+  forgetDead: `DELETE FROM member
+    WHERE ${DEAD} AND id NOT IN (SELECT owner FROM event WHERE owner IS NOT NULL)`,
+  expireFuture: `UPDATE member SET seen_at = now_ms() - ${LEASE_MS + 1}
+    WHERE seen_at > now_ms() + ${MAX_CLOCK_SKEW_MS}`,
 
   forgetMember: "DELETE FROM member WHERE id = ?",
   giveBack: "UPDATE event SET owner = NULL WHERE owner = ?",
 
   deadLetters: `SELECT CAST(id AS TEXT) AS id, body, errors, failures + stalls AS attempts,
-    'dead' AS state, failed_at AS atMs, ? AS listedAtMs FROM event
-    WHERE (failed_at, event.id) > (?, ?) ORDER BY failed_at, event.id LIMIT ${PAGE}`,
+    'dead' AS state, failed_at AS atMs, now_ms() AS listedAtMs FROM event
+    WHERE failed_at IS NOT NULL AND (failed_at, event.id) > (?, ?) ORDER BY failed_at, event.id LIMIT ${PAGE}`,
   // Count a run more, so that a late report on an earlier run changes nothing.
   retry: `UPDATE event SET failed_at = NULL, started = started + 1, failures = 0,
-    stalls = 0, run_at = ?, pause = 0 WHERE id = ? AND failed_at IS NOT NULL`,
-  discard: "DELETE FROM event WHERE id = ? AND failed_at IS NOT NULL",
-  noteDiscarded: "UPDATE delivery SET is_discarded = 1 WHERE id = ?",
+    stalls = 0, run_at = now_ms(), pause = 0 WHERE ${LISTED}`,
+  noteDiscarded: `UPDATE delivery SET is_discarded = 1
+    WHERE id IN (SELECT id FROM event WHERE ${LISTED})`,
+  discard: `DELETE FROM event WHERE ${LISTED}`,
 
   // The rows of other programs: node:sqlite reads no integer that is not safe.
   bury: `UPDATE event SET owner = NULL, started = 0, failures = 0, stalls = 0, pause = 0,
-    run_at = now_ms, failed_at = now_ms, errors = '[{"at":' || now_ms || ',"error":"${ROW_INVALID}"}]'
-    FROM (SELECT ? AS now_ms) WHERE NOT (${ROW_IS_VALID})`,
-  forgetUnsafe: `DELETE FROM member WHERE max(id, seen_at, since) > ${Number.MAX_SAFE_INTEGER}`,
-  keepSafe: `UPDATE delivery SET expires_at = min(expires_at, ${MAX_TIME_MS}) WHERE expires_at > ${MAX_TIME_MS}`,
+    run_at = now_ms(), failed_at = now_ms(),
+    errors = '[{"at":' || now_ms() || ',"error":"${ROW_INVALID}"}]' WHERE NOT (${ROW_IS_VALID})`,
 
   find: `
     SELECT CAST(found.id AS TEXT) AS id, body, coalesce(failures + stalls + (owner IS NOT NULL), 0) AS attempts, errors,
       coalesce(failed_at, run_at) AS atMs, CASE WHEN is_discarded THEN 'discarded'
         WHEN event.id IS NULL THEN 'handled'
         WHEN failed_at IS NOT NULL THEN 'dead' WHEN owner IS NOT NULL THEN 'active'
-        WHEN run_at > now_ms THEN 'delayed' ELSE 'waiting' END AS state
-    FROM (SELECT ? AS now_ms) JOIN (
+        WHEN run_at > now_ms() THEN 'delayed' ELSE 'waiting' END AS state
+    FROM (
       SELECT id, 0 AS is_discarded FROM event WHERE uuid_hash = ? AND failed_at IS NOT NULL
-      UNION SELECT id, is_discarded FROM delivery WHERE key BETWEEN ? AND ? AND expires_at > ?
+      UNION SELECT id, is_discarded FROM delivery WHERE key BETWEEN ? AND ? AND expires_at > now_ms()
     ) AS found LEFT JOIN event ON event.id = found.id ORDER BY found.id`,
 
   stats: `
     SELECT
-      (SELECT count(*) FROM event WHERE ${DUE} AND run_at <= now_ms) AS waiting,
+      (SELECT count(*) FROM event WHERE ${DUE} AND run_at <= now_ms()) AS waiting,
       (SELECT count(*) FROM event WHERE owner IS NOT NULL) AS active,
-      (SELECT count(*) FROM event WHERE ${DUE} AND run_at > now_ms) AS delayed,
+      (SELECT count(*) FROM event WHERE ${DUE} AND run_at > now_ms()) AS delayed,
       (SELECT count(*) FROM event WHERE failed_at IS NOT NULL) AS deadLetters,
-      (SELECT coalesce(max(0, now_ms - min(run_at)), 0) FROM event WHERE ${DUE}) AS oldestWaitingMs,
+      (SELECT coalesce(max(0, now_ms() - min(run_at)), 0) FROM event WHERE ${DUE}) AS oldestWaitingMs,
       (SELECT count(*) FROM member WHERE is_worker = 1
-        AND seen_at BETWEEN now_ms - ${LEASE_MS} AND now_ms + ${MAX_CLOCK_SKEW_MS}) AS workers
-    FROM (SELECT ? AS now_ms)`,
+        AND seen_at BETWEEN now_ms() - ${LEASE_MS} AND now_ms() + ${MAX_CLOCK_SKEW_MS}) AS workers`,
 
   // Identifiers grow with time, and so does expires_at unless an option was changed.
-  purge: `DELETE FROM delivery WHERE expires_at <= ?
+  purge: `DELETE FROM delivery WHERE expires_at <= now_ms()
     AND id IN (SELECT id FROM delivery ORDER BY id LIMIT ${PURGED_ROWS})`,
-  purgeOutcomes: `DELETE FROM outcome WHERE expires_at <= ?
+  purgeOutcomes: `DELETE FROM outcome WHERE expires_at <= now_ms()
     AND id IN (SELECT id FROM outcome ORDER BY id LIMIT ${PURGED_ROWS})`,
   freePages: "PRAGMA freelist_count",
-  releaseOrphans: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, ?)
+  releaseOrphans: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, now_ms())
     WHERE owner IS NOT NULL AND owner NOT IN (SELECT id FROM member)`,
 } as const;
