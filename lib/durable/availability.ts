@@ -76,13 +76,9 @@ export function keepConnected(
     if (reported !== undefined && (!isRejection || reported === reason)) return;
     reported = reason;
     const text = isRejection ? reason : `${title} cannot be used: ${reason}`;
-    if (logger !== undefined) {
-      logger[isRejection ? "error" : "warn"]({ code }, text);
-      return;
-    }
+    if (logger !== undefined) return logger[isRejection ? "error" : "warn"]({ code }, text);
     const isNamed = isRejection && !code.startsWith("FILE_");
-    const warning = isNamed ? code : storage.outageCode;
-    emitWarning(warning, text);
+    emitWarning(isNamed ? code : storage.outageCode, text);
   }
 
   function endOutage(): void {

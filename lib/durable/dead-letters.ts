@@ -43,9 +43,8 @@ export function createEventOperations(
     async *deadLetters() {
       for await (const page of listPages()) {
         for (const { body, errors, attempts, atMs } of page) {
-          const { uuid, ...read } = readNamed(body);
           const { error = "" } = readFailures(errors).at(-1) ?? {};
-          yield { uuid, ...read, error, attempts, failedAt: new Date(atMs) };
+          yield { ...readNamed(body), error, attempts, failedAt: new Date(atMs) };
         }
       }
     },

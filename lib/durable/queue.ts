@@ -88,6 +88,7 @@ export function createQueue(
   createEventRunner = createRunner,
 ): DurableQueue {
   const { name, storeTimeoutMs, maxPending, logger } = settings;
+  const { names } = engine;
   const localWorkers = new Set<RunningWorker>();
   const running = new Set<Promise<unknown>>();
   let closed: Promise<void> | undefined;
@@ -228,9 +229,7 @@ export function createQueue(
       return toEventWorker(worker);
     },
     stats: () => run(() => engine.stats()),
-    ...(engine.names !== undefined && {
-      names: () => run(async () => (await engine.names?.()) ?? []),
-    }),
+    ...(names && { names: () => run(names) }),
     async health() {
       if (closed !== undefined) return CLOSED;
       return describeQueueHealth(availability, localWorkers, () => engine.stats());

@@ -12,7 +12,6 @@ import { WebhookError } from "../errors/webhook-error";
 import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { publish } from "../observability/diagnostics";
 import { createReporter, type ErrorListener } from "../observability/reporter";
-import { callSafely } from "../observability/safe-call";
 import { CONFIRM, FUNCTION } from "../validation/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../validation/validate-options";
 import { pauseOf, type QueueSettings } from "./queue-options";
@@ -128,12 +127,8 @@ export function createRunner(
     }
   }
 
-  async function confirmAndRecord({
-    event,
-    account,
-    receiver,
-    ambiguity,
-  }: RestoredEvent): Promise<void> {
+  async function confirmAndRecord(restored: RestoredEvent): Promise<void> {
+    const { event, account, receiver, ambiguity } = restored;
     await confirmOnce(confirm ?? findConfirm(handlers, receiver), event, CONFIRM_MS, ambiguity);
     if (isChallengeEvent(event)) await recordOutcome(account, event);
   }
@@ -156,11 +151,12 @@ export function createRunner(
         await dispatch(event, context, handlerTimeoutMs, { queue, carrier, prepare });
         return undefined;
       } catch (error) {
-        const failure = error as WebhookError;
+        const { code, cause, message } = error as WebhookError;
+        const isForged = code === "NOT_CONFIRMED";
         return {
-          reason: `${failure.code}: ${describeReasons(failure.cause) ?? failure.message}`,
-          isPermanent: isPermanent(failure),
-          isForged: failure.code === "NOT_CONFIRMED",
+          reason: `${code}: ${describeReasons(cause) ?? message}`,
+          isPermanent: isForged || listReasons(cause).some((one) => one instanceof PermanentError),
+          isForged,
           durationMs: performance.now() - startMs,
         };
       } finally {
@@ -173,18 +169,7 @@ export function createRunner(
       publish("dead-lettered", () => ({ type, attempts }));
       const message = "An event is a dead letter now";
       const fields = { queue, receiver, type, uuid, attempts, error };
-      if (logger) void callSafely(logger, () => logger.error(fields, message));
+      logger?.error(fields, message);
     },
   };
-}
-
-/**
- * Returns whether another attempt is of no use: a handler threw a PermanentError, or the event is
- * not confirmed.
- */
-function isPermanent({ code, cause }: WebhookError): boolean {
-  return (
-    code === "NOT_CONFIRMED" ||
-    listReasons(cause).some((reason) => reason instanceof PermanentError)
-  );
 }

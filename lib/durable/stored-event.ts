@@ -53,7 +53,7 @@ const failuresSchema = z
   .catch([]);
 
 /** An event as it is stored. */
-export type StoredEvent = z.infer<typeof storedEventSchema>;
+type StoredEvent = z.infer<typeof storedEventSchema>;
 
 /** An event that was read from the store. */
 export interface RestoredEvent extends Omit<StoredEvent, "params"> {

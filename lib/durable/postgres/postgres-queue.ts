@@ -12,9 +12,6 @@ import type * as engine from "./server-storage";
  *
  * @example
  * const queue = postgresQueue({ name: "shop-production", connection: process.env.DATABASE_URL });
- * const push = pushWebhooks({ authToken, publicUrl, queue });
- * push.on("challenge.approved", async (event) => { … });
- * const worker = queue.work(push.handlers);
  *
  * @throws TypeError for an option that is unknown or impossible; Error with the line that installs
  *   the package when it is missing.

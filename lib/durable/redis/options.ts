@@ -7,8 +7,7 @@ import {
   type QueueOptions,
 } from "../queue-options";
 
-/** The address of a server. */
-export interface ServerAddress {
+interface ServerAddress {
   host: string;
   port: number;
 }
@@ -45,8 +44,7 @@ export interface RedisInstance {
   defineCommand(name: string, definition: { lua: string; numberOfKeys?: number }): unknown;
 }
 
-/** The values of the option `connection`. */
-export type RedisConnection = string | RedisConnectionOptions | RedisInstance;
+type RedisConnection = string | RedisConnectionOptions | RedisInstance;
 
 /** Options of `redisQueue`. */
 export interface RedisQueueOptions extends QueueOptions {

@@ -11,9 +11,6 @@ import type * as engine from "./redis-store";
  *
  * @example
  * const queue = redisQueue({ name: "shop-production", connection: "redis://127.0.0.1:6379" });
- * const push = pushWebhooks({ authToken, publicUrl, queue });
- * push.on("challenge.approved", async (event) => { … });
- * const worker = queue.work(push.handlers);
  *
  * @throws TypeError for an option that is unknown or impossible; Error with the line that installs
  *   the packages when they are missing.

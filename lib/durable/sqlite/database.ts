@@ -149,8 +149,6 @@ function create(connection: SqliteConnection, name: string): void {
  * Asserts that a file is a queue of this name, or empty, or not there, and that SQLite finds no
  * damage in it, up to 512 MiB. Reads it through a connection that cannot write: closing another one
  * would write the -wal of a killed process into a damaged file.
- *
- * @throws QueueError; the errors of SQLite.
  */
 function assertOwn(file: string, name: string): void {
   const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -190,11 +188,7 @@ function useConnection(
   }
 }
 
-/**
- * Asserts that an open file is a queue of this name, or empty.
- *
- * @throws QueueError; the errors of SQLite.
- */
+/** Asserts that an open file is a queue of this name, or empty. */
 function assertSchema(connection: SqliteConnection, file: string, name: string): void {
   const applicationId = readNumber(connection, "PRAGMA application_id");
   const version = readNumber(connection, "PRAGMA user_version");

@@ -1,8 +1,7 @@
 import { isBuiltin } from "node:module";
 import { isOlder } from "../packages";
 
-/** A value of a column. */
-export type SqlValue = string | number | null | Uint8Array;
+type SqlValue = string | number | null | Uint8Array;
 
 /** A row of a result, by column name. */
 export type SqlRow = Record<string, SqlValue>;
