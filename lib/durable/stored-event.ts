@@ -32,11 +32,13 @@ const storedEventSchema = z.object({
 });
 
 /** The names in it, also in one that another program or version wrote. */
-const namesSchema = z.object({
-  params: z.array(z.tuple([z.string(), z.string()]).catch(["", ""])).catch([]),
-  account: z.string().catch(""),
-  receiver: z.string().optional().catch(undefined),
-});
+const namesSchema = z
+  .object({
+    params: z.array(z.tuple([z.string(), z.string()]).catch(["", ""])).catch([]),
+    account: z.string().catch(""),
+    receiver: z.string().optional().catch(undefined),
+  })
+  .catch({ params: [], account: "", receiver: undefined });
 
 const failuresSchema = z
   .array(
@@ -75,7 +77,7 @@ export function readStoredEvent(stored: unknown): RestoredEvent {
  * empty text for a missing one. `account` is authenticated, `accountSid` is a claim of the event.
  */
 export function readEventNames(stored: unknown) {
-  const { params, ...names } = namesSchema.parse(Object(stored));
+  const { params, ...names } = namesSchema.parse(stored);
   const values = new Map(params);
   const [accountSid = "", uuid = "", type = ""] = ["account_sid", "uuid", "type"].map((name) =>
     values.get(name),
