@@ -137,7 +137,7 @@ export interface Storage {
    */
   store(events: readonly NewEvent[]): Promise<readonly string[]>;
   /** Stores outcomes of challenges that have none. */
-  record(outcomes: readonly StoredOutcome[]): Promise<void>;
+  record(outcomes: readonly StoredOutcome[]): Promise<unknown>;
   /** Returns the outcomes that are stored under these keys. */
   outcomes(keys: readonly string[]): Promise<readonly StoredOutcome[]>;
   /** Returns a page of dead letters, the oldest failure first, after the last of the page before. */
@@ -163,7 +163,7 @@ export interface Claims {
    */
   claim(owner: number, held: readonly number[], count: number): Promise<readonly ClaimedEvent[]>;
   /** Removes events, unless they were started again since. */
-  finish(runs: readonly Run[]): Promise<void>;
+  finish(runs: readonly Run[]): Promise<unknown>;
   /**
    * Makes events due later, or dead letters, unless they were started again since.
    *
@@ -177,7 +177,7 @@ export interface Claims {
    * The clock was set back when one of these is in the future: the beat of a member, the end of the
    * last pause without the pause, the last failure. Such a beat counts as none, and pauses end.
    */
-  beat(members: readonly Member[]): Promise<void>;
+  beat(members: readonly Member[]): Promise<unknown>;
   /** Forgets a member; events that it still owns were claimed without its knowledge, and are given back. */
   leave(member: Member): Promise<void>;
   /** Forgets some expired uuids and outcomes, and frees events of unknown owners. */

@@ -88,6 +88,16 @@ it("finds the damage of a file of more than 512 MiB when a worker meets it, and 
   expect(error).toHaveBeenCalledTimes(1);
 });
 
+it("makes a dead letter of a row whose number node:sqlite cannot read, and handles the others", async () => {
+  const file = await createQueueFile(2, "UPDATE event SET failures = 1 << 60 WHERE id = 1");
+  const queue = open(file);
+  const handled: string[] = [];
+  queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
+  await until(async () => handled.length === 1 && (await queue.stats()).deadLetters === 1);
+  expect(handled).toEqual(["u1"]);
+  expect(await queue.find("u0")).toMatchObject({ state: "dead", attempts: 0 });
+});
+
 it("closes without delay after damage while a handler runs", async () => {
   const file = await createQueueFile(200, "slow");
   const queue = open(file);

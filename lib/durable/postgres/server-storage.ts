@@ -9,6 +9,7 @@ import type {
   QueueStats,
   Storage,
   StoredDeadLetter,
+  StoredOutcome,
   StoredState,
 } from "../storage";
 import { createServerConnections, SESSION } from "./connections";
@@ -114,8 +115,7 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
     client.on("notification", ({ payload = "" }) => {
       const [from, events, keys = ""] = payload.split(" ");
       if (from === sender) return;
-      const outcomes = keys === "" ? [] : keys.split(",").map(toHex);
-      onHint({ hasEvents: events !== "", outcomes });
+      onHint({ hasEvents: events !== "", outcomes: keys === "" ? [] : keys.split(",") });
     });
     listening = opened;
     last = Promise.resolve();
@@ -133,24 +133,18 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
       connections.close();
     },
     async store(events) {
-      const kept = new Map<string, string>();
+      const kept = new Map<string | null, string>();
       for (let missing = events; missing.length > 0;) {
         const values = [JSON.stringify(missing), dedupeTtlMs, outcomeTtlMs, queue];
         const found = await run<{ key: string | null; content: string }>("store", ...values);
-        for (const { key, content } of found)
-          if (key !== null) kept.set(toHex(key), toHex(content));
+        for (const { key, content } of found) kept.set(key, content);
         // Another process stored these after the statement began: the next statement sees them.
         missing = missing.filter(({ key }) => !kept.has(key));
       }
       return events.map(({ key }) => kept.get(key) ?? "");
     },
-    async record(outcomes) {
-      await run("record", JSON.stringify(outcomes), outcomeTtlMs);
-    },
-    async outcomes(keys) {
-      const rows = await run<{ key: string; params: string }>("outcomes", keys);
-      return rows.map(({ key, params }) => ({ key: toHex(key), params }));
-    },
+    record: (outcomes) => run("record", JSON.stringify(outcomes), outcomeTtlMs),
+    outcomes: (keys) => run<StoredOutcome>("outcomes", keys),
     async claim(owner, held, count) {
       const mark = marks.get(owner) ?? { lastRunAtMs: 0, readAllAtMs: Number.NEGATIVE_INFINITY };
       marks.set(owner, mark);
@@ -169,16 +163,12 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
       mark.lastRunAtMs = due.at(-1)?.runAtMs ?? mark.lastRunAtMs;
       return safe;
     },
-    async finish(runs) {
-      await run("finish", JSON.stringify(runs));
-    },
+    finish: (runs) => run("finish", JSON.stringify(runs)),
     async fail(runs) {
       const dead = await run<{ id: number }>("fail", JSON.stringify(runs));
       return dead.map(({ id }) => id);
     },
-    async beat(members) {
-      await runUndoable("beat", JSON.stringify(members), queue);
-    },
+    beat: (members) => runUndoable("beat", JSON.stringify(members), queue),
     async leave({ id }) {
       marks.delete(id);
       await runUndoable("forgetMember", id);
@@ -199,8 +189,3 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
 }
 
 type Count = { count: number };
-
-/** Returns a uuid of Postgres without its hyphens. */
-function toHex(uuid: string): string {
-  return uuid.replaceAll("-", "");
-}

@@ -17,6 +17,8 @@ const DUE = "owner is null and failed_at is null";
 
 const CLAIMED = "event.id, body, started, failures + stalls + 1 as attempt, failures, errors";
 
+/** Writes a uuid without its hyphens. */
+const hex = (column: string) => `replace(${column}::text, '-', '')`;
 /** Writes the rows of a batch, which is one parameter. */
 const batch = (parameter: string, columns: string) =>
   `json_to_recordset(${parameter}::json) as input (${columns})`;
@@ -35,7 +37,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
   const member = `${schema}.member`;
   const notify = (hasEvents: boolean, keys = "''") =>
     `pg_notify('${channel}', '${sender} ${hasEvents ? "events" : ""} ' || ${keys})`;
-  const keys = "coalesce((select string_agg(key::text, ',') from recorded), '')";
+  const keys = `coalesce((select string_agg(${hex("key")}, ',') from recorded), '')`;
   const record = (rows: string) => `
     insert into ${schema}.outcome as stored (key, params, expires_at) ${rows}
     on conflict (key) do update set params = excluded.params, expires_at = excluded.expires_at
@@ -70,9 +72,9 @@ export function writeStatements(schema: string, channel: string, sender: string)
           from input where outcome_key is not null
           and (content in (select content from kept)) is true order by outcome_key, position`)}
       )
-      select key, content, '' as notified from ${schema}.delivery
-      where key = any(array(select key from input))
-      union all select key, content, '' from kept
+      select ${hex("key")} as key, ${hex("content")} as content, '' as notified
+        from ${schema}.delivery where key = any(array(select key from input))
+      union all select ${hex("key")}, ${hex("content")}, '' from kept
       union all select null, null, ${notify(true, keys)}::text from added having count(*) > 0`,
 
     record: `
@@ -81,7 +83,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
           from ${batch("$1", "key uuid, params text")} order by key`)}
       )
       select ${notify(false, keys)} from recorded having count(*) > 0`,
-    outcomes: `select key, params from ${schema}.outcome
+    outcomes: `select ${hex("key")} as key, params from ${schema}.outcome
       where key = any($1::uuid[]) and expires_at > ${NOW}`,
 
     findOwned: `select ${CLAIMED} from ${event} as event
