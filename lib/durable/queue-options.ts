@@ -110,8 +110,7 @@ const DEFAULTS = {
 /**
  * Validates the options of an engine, and fills in the defaults.
  *
- * @param owner the function that was called, for the message of an error.
- * @param rules the rules of all options of the engine, {@link QUEUE_RULES} among them.
+ * @param rules those of all options of the engine, {@link QUEUE_RULES} among them.
  * @param defaults those of options that only this engine has.
  * @throws TypeError for an option that is unknown or impossible.
  */

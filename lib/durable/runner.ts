@@ -93,8 +93,7 @@ export type Runner = ReturnType<typeof createRunner>;
  *
  * @param recordOutcome records an outcome that was confirmed; goes on until the store has it, or the
  *   queue is closed.
- * @throws TypeError for an option that is unknown or impossible, for handlers that
- *   `createHandlers()` did not return, and for handlers of no event.
+ * @throws TypeError as `queue.work`.
  */
 export function createRunner(
   handlers: Handlers,

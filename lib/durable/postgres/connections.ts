@@ -21,7 +21,6 @@ const QUERY_TIMEOUT_MS = 2_500;
 /** The parsers of the types that the statements return: the app may change those of pg. */
 const PARSERS = new Map<number, (text: string) => unknown>([
   [types.builtins.BOOL, (text) => text === "t"],
-  [types.builtins.INT2, Number],
   [types.builtins.INT4, Number],
   // Those of the queue are safe integers.
   [types.builtins.INT8, Number],

@@ -68,11 +68,7 @@ const RULES: OptionRules<PostgresQueueOptions> = {
   maxConnections: wholeNumber(3, 1_000, "connections"),
 };
 
-/**
- * Validates the options of `postgresQueue` and fills in the defaults.
- *
- * @throws TypeError for an option that is unknown or impossible.
- */
+/** Validates the options of `postgresQueue` and fills in the defaults; throws TypeError. */
 export function resolvePostgresOptions(options: PostgresQueueOptions): PostgresSettings {
   return resolveQueueOptions("postgresQueue", options, RULES, {
     schema: "push",

@@ -44,9 +44,8 @@ export async function checkDurability(
       "postgresQueue: this Postgres is read-only (default_transaction_read_only = on), so it stores nothing. Managed services set this when the disk is full: free disk space or enlarge the disk, then set default_transaction_read_only = off for the server, the database and the role, and in the option connection.",
     );
   }
-  const wrong = SETTINGS.filter((name) => settings[name] === "off").filter(
-    (name) => durability !== "provider" || name === "synchronous_commit",
-  );
+  const checked = durability === "provider" ? ["synchronous_commit"] : SETTINGS;
+  const wrong = checked.filter((name) => settings[name] === "off");
   if (wrong.length === 0 || durability === "trust") return;
   const lines = wrong.map((name) => `  ${name} = on`).join("\n");
   const problem = `postgresQueue: this Postgres may lose events that were responded to with 200. Change in postgresql.conf (or with ALTER ROLE and ALTER DATABASE, which come before it), and reload:\n${lines}\nIf a managed service, or ZFS for full_page_writes, keeps every confirmed write without fsync and full_page_writes, set durability: "provider". Or set durability: "warn" to run like this.`;
@@ -61,7 +60,7 @@ export async function checkDurability(
  * A pooler in transaction mode gives the connection of one client to the next that begins a
  * transaction, so a second client gets it, or the first one comes back to another connection.
  *
- * @throws QueueError `POSTGRES_POOLED` when it does not; the errors of pg.
+ * @throws QueueError `POSTGRES_POOLED`; the errors of pg.
  */
 export async function assertNotPooled(client: Client, second: Client): Promise<void> {
   await second.connect();
@@ -84,9 +83,7 @@ export async function assertNotPooled(client: Client, second: Client): Promise<v
 
 /**
  * Asserts that a prepared statement is committed when Postgres has replied to it: pgpool-II in raw
- * mode begins a transaction, and leaves it open.
- *
- * @throws QueueError `POSTGRES_POOLED` when it is not; the errors of pg.
+ * mode begins a transaction, and leaves it open. Throws as {@link assertNotPooled}.
  */
 export async function assertCommitted(client: Client, text: string): Promise<void> {
   await client.query({ name: "push_forgetMember", text, values: [NO_MEMBER] });
@@ -124,9 +121,7 @@ const NEUTRAL = /^(08|25|28|3D|42501|53|57|58)/;
 /** A new connection finds out why transactions are read-only, or the server ends. */
 const ENDING = /^(25006|57P0)/;
 
-/**
- * Returns the error of a Postgres that cannot be used as it is set up; undefined for an outage.
- */
+/** Returns the error of a Postgres that cannot be used as it is set up; undefined for an outage. */
 export function findRejection(error: unknown): QueueError | undefined {
   if (error instanceof QueueError) return error;
   const { code, message } = error as { code?: unknown; message?: unknown };

@@ -23,9 +23,7 @@ const PAGE = `
   local rank = redis.call("ZRANK", KEYS[1], ARGV[2])
   local first = rank and rank + 1 or redis.call("ZCOUNT", KEYS[1], "-inf", "(" .. ARGV[1])
   return redis.call("ZRANGE", KEYS[1], first, first + ${PAGE_LENGTH - 1}, "WITHSCORES")`;
-/**
- * ARGV: the time of the failure, or "" to discard it: an event that was retried and failed again stays.
- */
+/** ARGV: the time of the failure, or "" to discard it: an event that was retried and failed again stays. */
 const REMOVE = `
   local score = redis.call("ZSCORE", KEYS[1], ARGV[1])
   if not score or (ARGV[2] ~= "" and tonumber(score) ~= tonumber(ARGV[2])) then

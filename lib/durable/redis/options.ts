@@ -94,11 +94,7 @@ const RULES: OptionRules<RedisQueueOptions> = {
   },
 };
 
-/**
- * Validates the options of `redisQueue` and fills in the defaults.
- *
- * @throws TypeError for an option that is unknown or impossible.
- */
+/** Validates the options of `redisQueue` and fills in the defaults; throws TypeError. */
 export function resolveRedisOptions(options: RedisQueueOptions): RedisSettings {
   const settings = resolveQueueOptions("redisQueue", options, RULES, {
     prefix: "push",

@@ -87,13 +87,10 @@ export function openRedisStore(settings: RedisSettings): Engine {
   }, PING_MS).unref();
 
   /** The reads of the outcomes that are awaited, every 3 s, make up for a failure that is no rejection. */
-  async function subscribe(): Promise<void> {
-    try {
-      await subscriber.redis.subscribe(channel);
-    } catch (error) {
+  const subscribe = () =>
+    subscriber.redis.subscribe(channel).catch((error: unknown) => {
       if (findRedisRejection(error) !== undefined) throw error;
-    }
-  }
+    });
 
   /** Rejects also when the server closes the connection without an error. */
   async function whenReady(): Promise<void> {
@@ -148,7 +145,7 @@ export function openRedisStore(settings: RedisSettings): Engine {
       } catch (error) {
         const reason = toConnectionError(error, settings);
         const isOutage = !wasOpen && !(reason instanceof QueueError);
-        throw (isOutage && (await findTlsError(redis))) || reason;
+        throw (isOutage ? await findTlsError(redis) : undefined) ?? reason;
       }
     },
     async close() {

@@ -80,11 +80,7 @@ const PAUSE_MS = 0.5;
 
 const sleepCell = new Int32Array(new SharedArrayBuffer(4));
 
-/**
- * Repeats a step while another process holds the lock.
- *
- * @throws the error of the step; `SQLITE_BUSY` after this time.
- */
+/** Repeats a step while another process holds the lock; throws its error, `SQLITE_BUSY` after this time. */
 export function retryWhileLocked<Value>(
   run: () => Value,
   busyMs = BUSY_MS,

@@ -33,12 +33,7 @@ const RULES: OptionRules<SqliteQueueOptions> = {
   },
 };
 
-/**
- * Validates the options of `sqliteQueue` and fills in the defaults.
- *
- * @throws TypeError for an option that is unknown or impossible, for a file on a shared disk, and for one
- *   that is itself a mount.
- */
+/** Validates the options of `sqliteQueue` and fills in the defaults; throws TypeError, also for a shared disk. */
 export function resolveSqliteOptions(options: SqliteQueueOptions): SqliteSettings {
   const settings = resolveQueueOptions("sqliteQueue", options, RULES);
   const file = resolve(options.file);
