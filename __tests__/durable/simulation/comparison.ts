@@ -72,7 +72,9 @@ export function createComparison({ call, readRows }: RealStorage): Compare {
         if (own !== undefined) ids.set(own.id, id);
       }
       const found = {
-        reply: sortReply(method, translateReply(method, realReply)),
+        // Where the model replies nothing, no caller reads the reply.
+        reply:
+          reply === undefined ? undefined : sortReply(method, translateReply(method, realReply)),
         events: events
           .map((event) => Object.assign(event, { id: toModel(event.id) }))
           .toSorted(byId),
