@@ -130,9 +130,7 @@ export function keepConnected(
     async whenOpen(): Promise<void> {
       while (!isOpen() && !isOver()) await once(state, "change");
     },
-    /**
-     * @throws why it cannot be used; WebhookError `STORE_UNAVAILABLE` when only a person can repair it.
-     */
+    /** Throws why it cannot be used; WebhookError `STORE_UNAVAILABLE` if only a person can repair it. */
     assertOpen(): void {
       if (closedBy === undefined) return;
       if (!isOver()) throw closedBy;

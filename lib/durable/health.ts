@@ -10,11 +10,7 @@ const STOPPED_MS = 15_000;
 /** A probe of Kubernetes waits 1 s by default. */
 const STATS_MS = 800;
 
-/**
- * Describes the health of a queue that is open.
- *
- * @param workers those of this process.
- */
+/** Describes the health of a queue that is open, by its workers in this process. */
 export async function describeQueueHealth(
   availability: Availability,
   workers: ReadonlySet<RunningWorker>,

@@ -1,8 +1,6 @@
 /**
- * Loads the module of an engine.
- *
- * @param packages the packages that it needs, with the lowest version of each.
- * @throws Error with the line that installs them when one is missing or older.
+ * Loads the module of an engine, which needs these packages with the lowest version of each. Throws
+ * an Error with the line that installs them when one is missing or older.
  */
 export function loadEngine<Module>(
   load: () => Module,

@@ -62,11 +62,7 @@ export interface RestoredEvent extends Omit<StoredEvent, "params"> {
   event: PushEvent | UnknownPushEvent;
 }
 
-/**
- * Reads an event that {@link toNewEvent} wrote.
- *
- * @throws ZodError, or WebhookError `PAYLOAD_INVALID`, for an event that this version cannot read.
- */
+/** Reads an event that {@link toNewEvent} wrote; throws for one that this version cannot read. */
 export function readStoredEvent(stored: unknown): RestoredEvent {
   const { params, ...context } = storedEventSchema.parse(stored);
   return { event: parseEvent(params), ...context };
@@ -129,11 +125,7 @@ export function rangeOfKeys(uuidHash: string): [first: string, last: string] {
   return [start.padEnd(KEY_DIGITS, "0"), start.padEnd(KEY_DIGITS, "f")];
 }
 
-/**
- * Compares an event with the content that is kept under its uuid.
- *
- * @param own the content of the event: it is kept when the event was new.
- */
+/** Compares an event with the content that is kept under its uuid: its own when the event was new. */
 export function compareContent(
   { contentHash, listOtherHashes }: QueuedEvent,
   own: string,

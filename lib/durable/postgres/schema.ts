@@ -61,12 +61,8 @@ const createTables = (schema: string) => `
 const TABLES = ["version", "queue", "delivery", "event", "outcome", "member"];
 
 /**
- * Creates the schema if it is missing, and plans each statement of the queue once, so that a missing
- * privilege or a difference is found now.
- *
- * @returns the number of the queue in its schema.
- * @throws QueueError for a schema of another version or program, and for a missing privilege; the
- *   errors of pg.
+ * Creates the schema if it is missing, and plans each statement of the queue once: a missing privilege
+ * or a difference is a QueueError now. Returns the number of the queue in its schema.
  */
 export async function prepareSchema(
   client: Client,

@@ -19,10 +19,8 @@ interface Setup extends Record<string, unknown> {
 }
 
 /**
- * Checks that Postgres is new enough, takes writes, and loses nothing that it has confirmed.
- *
- * @throws QueueError when it is too old or read-only, or when it may lose events and `durability` is
- *   `"require"` or `"provider"`; Error for a standby; the errors of pg.
+ * Checks that Postgres is new enough, takes writes, and loses nothing that it has confirmed. Throws
+ * QueueError, or Error for a standby.
  */
 export async function checkDurability(
   client: Client,

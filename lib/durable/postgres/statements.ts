@@ -27,10 +27,8 @@ const batch = (parameter: string, columns: string) =>
 export type Statements = ReturnType<typeof writeStatements>;
 
 /**
- * Writes the statements of a queue. The last parameter of most is the number of the queue.
- *
- * @param schema quoted.
- * @param sender a name of this process, which ignores its own notifications.
+ * Writes the statements of a queue, whose number is the last parameter of most. The schema is quoted,
+ * and the sender a name of this process, which ignores its own notifications.
  */
 export function writeStatements(schema: string, channel: string, sender: string) {
   const event = `${schema}.event`;

@@ -16,10 +16,8 @@ const MAX_SHORTFALLS = 3;
 const ABSENT_MS = 5_000;
 
 /**
- * Creates the confirmation that enough replicas have some events that were stored.
- *
- * @throws (by the function) Error when too few replicas confirm within 1 s, or when the server lacks
- *   an event.
+ * Creates the confirmation that enough replicas have some events that were stored. It throws when too
+ * few confirm within 1 s, or when the server lacks an event.
  */
 export function createReplicaConfirmation(redis: Redis, jobs: Jobs, settings: RedisSettings) {
   const { prefix, name, replicas } = settings;

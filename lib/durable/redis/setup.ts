@@ -130,11 +130,7 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
   };
 }
 
-/**
- * Does once, without a trace, what the queue does later.
- *
- * @throws ReplyError of the first command that Redis rejects.
- */
+/** Does once, without a trace, what the queue does later; throws the first rejection of Redis. */
 export async function tryCommands(
   redis: Redis,
   channel: string,

@@ -17,11 +17,7 @@ const RISKS: readonly (readonly [type: RegExp, risk: string])[] = [
   ],
 ];
 
-/**
- * Finds what the disk of a file may lose. Knows the disks of Linux; elsewhere it finds nothing.
- *
- * @throws TypeError for a disk on which the queue would lose events.
- */
+/** Finds what the disk of a file may lose, on Linux; throws TypeError where it would lose events. */
 export function findDiskRisk(file: string): string | undefined {
   const mounts = readMounts();
   const path = join(realpathSync(dirname(file)), basename(file));

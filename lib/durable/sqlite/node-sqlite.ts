@@ -25,11 +25,7 @@ interface SqliteModule {
   DatabaseSync: new (file: string, options?: { readOnly?: boolean }) => SqliteConnection;
 }
 
-/**
- * Asserts that this is a Node.js that has node:sqlite.
- *
- * @throws TypeError when it has not, and for Deno, whose threads cannot end themselves.
- */
+/** Throws TypeError without node:sqlite, and for Deno, whose threads cannot end themselves. */
 export function assertNodeSqlite(): void {
   const { deno } = process.versions;
   if (isBuiltin("node:sqlite") && deno === undefined) return;
