@@ -138,13 +138,7 @@ export function createScheduler(random: () => number) {
         replace(promises, { setTimeout: sleep }),
         replace(performance, { now: () => nowMs }),
         replace(Date, { now: () => nowMs }),
-        replace(crypto, {
-          getRandomValues(values: number[]) {
-            for (const index of values.keys()) values[index] = random() * 2 ** 32;
-            return values;
-          },
-          randomUUID: () => `${digits().padStart(8, "0")}-0-0-0-0`,
-        }),
+        replace(crypto, { randomUUID: () => `${digits().padStart(8, "0")}-0-0-0-0` }),
       ];
       return () => {
         for (const restore of restores) restore();
