@@ -1,16 +1,10 @@
 import express from "express";
-import express4 from "express4";
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
 import { clientOptions } from "../support/upstream";
 
-export type App = ReturnType<typeof express>;
-
-/** Both supported versions of Express. */
-export const APPS: [name: string, makeApp: () => App][] = [
-  ["Express 5", express],
-  ["Express 4", express4 as unknown as () => App],
-];
+export type App = express.Express;
+export { APPS } from "../support/servers";
 
 export interface StaffAppOptions extends Partial<AdminRouterOptions> {
   makeApp?: () => App;

@@ -3,8 +3,7 @@
  * to an app over HTTP: none completes the login, and the genuine approval does.
  */
 import { raw, text, urlencoded } from "body-parser";
-import express from "express";
-import express4 from "express4";
+import type { RequestHandler } from "express";
 import type { PushWebhooksOptions } from "express-push-verification";
 import { createRandom } from "../support/attacker-texts";
 import {
@@ -16,7 +15,7 @@ import {
   type Target,
 } from "../support/foreign-texts";
 import { createReceiver } from "../support/receivers";
-import { send, startServer, stopServers } from "../support/servers";
+import { APPS, send, startServer, stopServers } from "../support/servers";
 
 const APPROVAL = {
   account_sid: `AC${"a".repeat(32)}`,
@@ -26,10 +25,6 @@ const APPROVAL = {
   service_sid: `VA${"d".repeat(32)}`,
   type: "challenge.approved",
 };
-const EXPRESS = [
-  ["Express 5", express],
-  ["Express 4", express4 as never as typeof express],
-] as const;
 const verify = (req: object, _res: unknown, rawBody: Buffer) =>
   void Object.assign(req, { rawBody });
 const type = () => true;
@@ -64,7 +59,7 @@ const genuine = (url: string) => {
 
 afterEach(stopServers);
 
-describe.each(EXPRESS)("%s", (_version, create) => {
+describe.each(APPS)("%s", (_version, create) => {
   it.each(
     PARSERS.flatMap(([what, parser]) =>
       SETTINGS.map(([how, options]) => ({ what, parser, how, options })),
@@ -76,7 +71,7 @@ describe.each(EXPRESS)("%s", (_version, create) => {
       return { url: publicUrl, ...createReceiver({ authToken: TOKEN, publicUrl, ...options }) };
     });
     const app = create();
-    if (parser !== undefined) app.use(parser as express.RequestHandler);
+    if (parser !== undefined) app.use(parser as RequestHandler);
     // The longest paths first, and one receiver at the root.
     for (const { url, push } of receivers.toReversed()) {
       app.use(url === URL_HERE ? "/" : new URL(url).pathname, push);

@@ -1,7 +1,6 @@
 import type { RequestListener } from "node:http";
 import connect from "connect";
 import express from "express";
-import express4 from "express4";
 import {
   createMemoryDedupe,
   pushWebhooks,
@@ -12,7 +11,7 @@ import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import { createWarnOfPath } from "../../lib/receiver/warnings";
 import { AUTH_TOKEN, CHALLENGE_SID, PUBLIC_URL } from "../support/webhook-requests";
 import { createReceiver } from "../support/receivers";
-import { startServer, stopServers } from "../support/servers";
+import { APPS, startServer, stopServers } from "../support/servers";
 import { useWarnings } from "../support/warnings";
 
 const path = new URL(PUBLIC_URL).pathname;
@@ -60,17 +59,16 @@ describe("createWarnOfPath", () => {
   });
 });
 
-const APPS: [name: string, createApp: () => { use: (...args: never[]) => unknown }][] = [
-  ["Express 5", express],
-  ["Express 4", express4],
-  ["connect", connect],
-];
+const SERVERS = [...APPS, ["connect", connect]] as [
+  string,
+  () => { use: (...args: never[]) => unknown },
+][];
 const get = async (at: string, listener: unknown) => {
   const port = await startServer(listener as RequestListener);
   return (await fetch(`http://127.0.0.1:${port}${at}`)).status;
 };
 
-it.each(APPS)(
+it.each(SERVERS)(
   "a receiver in %s without a path warns once of a request of another route",
   async (...row) => {
     const app = row[1]();
@@ -81,7 +79,7 @@ it.each(APPS)(
   },
 );
 
-it.each(APPS)(
+it.each(SERVERS)(
   "a receiver in %s under a path does not warn, though a proxy rewrites it",
   async (...row) => {
     const app = row[1]();

@@ -13,13 +13,21 @@ import express4 from "express4";
 import type { PushWebhooks } from "express-push-verification";
 import { PUBLIC_URL, type TestRequest } from "./webhook-requests";
 
+/** Both supported versions of Express. */
+export const APPS: [name: string, makeApp: () => express.Express][] = [
+  ["Express 5", express],
+  ["Express 4", express4 as never],
+];
+
 /** Where the apps mount their receiver. */
 const MOUNT = "/push";
 
 /** Each kind of server that a receiver runs in; `before` are middlewares mounted before it. */
 export const SERVERS: [name: string, listener: ListenerOf][] = [
-  ["Express 5", (push, ...before) => mount(express(), push, before)],
-  ["Express 4", (push, ...before) => mount(express4() as never, push, before)],
+  ...APPS.map(([name, makeApp]): [string, ListenerOf] => [
+    name,
+    (push, ...before) => mount(makeApp(), push, before),
+  ]),
   ["connect", (push, ...before) => mount(connectApp(), push, before)],
   ["node:http", (push, ...before) => runInTurn([...before, push])],
 ];
