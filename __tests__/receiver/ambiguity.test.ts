@@ -59,8 +59,6 @@ const swallow = cutAt(victim).flat().join("");
 const tail = `service_sid=${service_sid}|type=${type}|uuid=${UUID}`;
 const head = `account_sid=${account_sid}|challenge_sid=${challenge_sid}`;
 const factor = `factor_sid=${factor_sid}`;
-const v2Factor = `factor_friendly_name=x|factor_metadata={}|${factor}|factor_type=push|${tail}`;
-const v2Head = `account_sid=${account_sid}|challenge_details={}|challenge_metadata={}|challenge_sid=${challenge_sid}`;
 const v2 = (overrides: Record<string, string>) =>
   honestCut("v2", type, {
     factor_friendly_name: "x",
@@ -78,39 +76,9 @@ describe("a second cut", () => {
       `a=ccount_sid${account_sid}entity_identity|${victim}|z=factor_sid${factor_sid}service_sid${service_sid}typefactor.verifieduuid${UUID}`,
     ],
     [
-      "a shorter identity and a name of the specification",
-      v2({ entity_identity: "adafactor_friendly_namex" }),
-      `${v2Head}|entity_identity=ada|${v2Factor.replace("=x|", "=xfactor_friendly_namex|")}`,
-    ],
-    [
-      "a challenge in the details of another",
-      v2({ challenge_details: `${sid("challenge_sid")}d` }),
-      `account_sid=${account_sid}|challenge_details=|${sid("challenge_sid", "=")}|d=challenge_metadata{}challenge_sid${challenge_sid}|entity_identity=eve|${v2Factor}`,
-    ],
-    [
       "a shorter identity and an empty unknown parameter",
       honestCut("v1", type, { entity_identity: "adaf" }),
       `${head}|entity_identity=ada|f=|${factor}|${tail}`,
-    ],
-    [
-      "a shorter identity and a name that begins like a resource",
-      honestCut("v1", type, { entity_identity: "adaevent_x" }),
-      `${head}|entity_identity=ada|event_x=|${factor}|${tail}`,
-    ],
-    [
-      "a UUID as identity and an unknown parameter",
-      honestCut("v1", type, { entity_identity: `${UUID}f` }),
-      `${head}|entity_identity=${UUID}|f=|${factor}|${tail}`,
-    ],
-    [
-      "a name that is split between a name and a value",
-      honestCut("v1", type, { t: "ypechallenge.denied" }),
-      `${head}|entity_identity=eve|${factor}|service_sid=${service_sid}|type=challenge.denied|typec=hallenge.approved|uuid=${UUID}`,
-    ],
-    [
-      "an identity that begins in an added parameter",
-      honestCut("v1", type, { delivery: "entity_identityada" }),
-      `${head}|d=elivery|entity_identity=adaentity_identityeve|${factor}|${tail}`,
     ],
     [
       "v2 read as v1",
@@ -121,11 +89,6 @@ describe("a second cut", () => {
       "an unknown type",
       honestCut("v1", type, { tag: "typefactor.snoozeduuidx" }),
       `${head}|entity_identity=eve|${factor}|service_sid=${service_sid}|ta=g|type=factor.snoozed|uuid=xtype${type}uuid${UUID}`,
-    ],
-    [
-      "a uuid that contains the next parameter",
-      honestCut("v1", type, { zone: "eu" }),
-      `${head}|entity_identity=eve|${factor}|service_sid=${service_sid}|type=${type}|uuid=${UUID}zoneeu`,
     ],
     [
       "a uuid in a later parameter",
@@ -196,16 +159,6 @@ describe("a second cut", () => {
       }
     },
   );
-
-  it("rejects the URL of a GET Webhook that an attacker chose as a POST", async () => {
-    const chosen = `${head}|entity_identity=ada|${factor}|service_sid=${service_sid}|type=${type}`;
-    const query = `?account_sid=${account_sid}&uuid`;
-    const cut: Cut = [...cutAt(chosen), ["tz", query.slice(0, -4)], ["uuid", `=${UUID}`]];
-    const text = `${joinCut(cutAt(chosen))}tz${query}=${UUID}`;
-    expect(joinCut(cut)).toBe(text);
-    const one = await deliver(PUBLIC_URL + text, { body: encodeForm(cut) });
-    expect(one).toEqual(AMBIGUOUS);
-  });
 
   it("rejects a signed POST as a GET with 403 SIGNATURE_MISMATCH", async () => {
     const honest = honestCut("v1", type);
