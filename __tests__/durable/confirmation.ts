@@ -2,9 +2,9 @@
 import { once } from "node:events";
 import { join } from "node:path";
 import { createHandlers, type Confirm, type PushWebhooksOptions } from "express-push-verification";
-import type { QueueOptions } from "express-push-verification/durable";
+import type { DeadLetter, QueueOptions } from "express-push-verification/durable";
 import { createChildProcesses } from "../support/child-processes";
-import { entityIdentity, receiveInto, type DurableReceiver } from "../support/durable";
+import { entityIdentity, receiveInto, untilStats, type DurableReceiver } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { collect, createGate, until } from "../support/waiting";
 import { CHALLENGE_SID, eventRequest } from "../support/webhook-requests";
@@ -52,12 +52,12 @@ export function describeConfirmation(engine: StoppableEngine): void {
     return waiting;
   }
 
-  const countDead = async () => (await receiver.queue.stats()).deadLetters;
-  const readErrors = async () =>
-    (await collect(receiver.queue.deadLetters())).map(({ error, attempts }) => [
-      error.split(":")[0],
-      attempts,
-    ]);
+  /** Waits for the only dead letter; returns its code and its attempts. */
+  async function readDead() {
+    await untilStats(receiver.queue, { deadLetters: 1 });
+    const [{ error, attempts }] = (await collect(receiver.queue.deadLetters())) as [DeadLetter];
+    return [error.split(":")[0], attempts];
+  }
 
   beforeEach(() => {
     calls = [];
@@ -88,17 +88,17 @@ export function describeConfirmation(engine: StoppableEngine): void {
     confirm = () => false;
     queue.work(push.handlers);
     expect(await deliver(approval())).toBe(200);
-    await until(async () => (await countDead()) === 1);
-    expect(await readErrors()).toEqual([["NOT_CONFIRMED", 1]]);
+    expect(await readDead()).toEqual(["NOT_CONFIRMED", 1]);
     await expect(wait(100)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
     expect(await queue.retry("approval")).toBe(true);
-    await until(async () => calls.length === 2 && (await countDead()) === 1);
+    await until(() => calls.length === 2);
+    await readDead();
     expect(calls).toEqual(["confirm approval", "confirm approval"]);
     confirm = () => true;
     expect(await queue.retry("approval")).toBe(true);
     expect(await wait()).toHaveProperty("uuid", "approval");
     await until(() => calls.includes("handle approval 1"));
-    expect(await countDead()).toBe(0);
+    expect(await queue.stats()).toHaveProperty("deadLetters", 0);
   });
 
   it("that are not confirmed do not keep out the event that has their uuid", async () => {
@@ -106,7 +106,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     confirm = ({ type }) => type === "challenge.denied";
     queue.work(push.handlers);
     expect(await deliver(approval())).toBe(200);
-    await until(async () => (await countDead()) === 1);
+    await readDead();
     const names = { challenge_sid: CHALLENGE_SID, entity_identity: entityIdentity };
     const denial = eventRequest("challenge.denied", { uuid: "approval", ...names });
     expect(await deliver(denial)).toBe(200);
@@ -159,8 +159,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     confirm = down;
     queue.work(push.handlers);
     await deliver(approval());
-    await until(async () => (await countDead()) === 1);
-    expect(await readErrors()).toEqual([["CONFIRM_UNAVAILABLE", 3]]);
+    expect(await readDead()).toEqual(["CONFIRM_UNAVAILABLE", 3]);
     expect(calls).toEqual(Array<string>(3).fill("confirm approval"));
   });
 
@@ -169,8 +168,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     const handlers = createHandlers().onAny(({ uuid }) => void calls.push(`handle ${uuid}`));
     const worker = queue.work(handlers);
     await deliver(approval());
-    await until(async () => (await countDead()) === 1);
-    expect(await readErrors()).toEqual([["CONFIRM_UNAVAILABLE", 3]]);
+    expect(await readDead()).toEqual(["CONFIRM_UNAVAILABLE", 3]);
     expect(calls).toEqual([]);
     await expect(wait(100)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
     await worker.close();
@@ -242,7 +240,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
       await outage.end();
       expect(await waiting).toHaveProperty("uuid", "approval");
       await until(() => calls.some((call) => call.startsWith("handle approval")), 30_000);
-      expect(await countDead()).toBe(0);
+      expect(await queue.stats()).toHaveProperty("deadLetters", 0);
     },
     90_000,
   );

@@ -8,7 +8,7 @@ import { runSuite, type EngineSuite } from "./engine";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "./redis";
 
 /** Tests that start servers and open queues, which are stopped and closed after each of them. */
-export function describeWithRedises(title: string, define: () => void): void {
+export function describeRedisQueues(title: string, define: () => void): void {
   describeWithRedis(title, () => {
     define();
     afterEach(async () => {

@@ -1,43 +1,51 @@
 import { EventEmitter, once } from "node:events";
 import { connect, createServer, type AddressInfo, type Socket } from "node:net";
+import { createGate } from "./waiting";
 
-/** A proxy in front of a Redis, or of a Postgres, that breaks connections as a network does. */
-export type RedisProxy = Awaited<ReturnType<typeof startRedisProxy>>;
+type Gate = ReturnType<typeof createGate>;
 
-/** Starts a proxy in front of the server on this port. */
+/** Starts a proxy in front of a Redis, or of a Postgres, that breaks connections as a network does. */
 export async function startRedisProxy(port: number) {
   const clients = new Set<Socket>();
   const swallowed = new WeakSet<Socket>();
-  let dropped: { text: string; resolve: () => void } | undefined;
   const closings = new EventEmitter();
-  let lost: { text: string; resolve: () => void } | undefined;
-  let awaited: { text: string; resolve: () => void } | undefined;
+  /** What happens to data with a text; the gate opens then. */
+  const awaited: Partial<Record<"drop" | "lose" | "pass", Gate & { text: string }>> = {};
+
+  function waitFor(what: keyof typeof awaited, text: string): Promise<void> {
+    const gate = createGate();
+    awaited[what] = { ...gate, text };
+    return gate.opened;
+  }
+  function find(what: keyof typeof awaited, chunk: Buffer): Gate | undefined {
+    const one = awaited[what];
+    return one !== undefined && chunk.includes(one.text) ? one : undefined;
+  }
 
   const proxy = createServer((client) => {
     const upstream = connect(port, "127.0.0.1");
-    let losing: typeof lost;
+    let losing: Gate | undefined;
     clients.add(client);
     client.on("error", () => {}).on("close", () => upstream.destroy());
     client.on("close", () => closings.emit("close"));
     upstream.on("error", () => {}).on("close", () => client.destroy());
     client.on("data", (chunk) => {
       if (swallowed.has(client)) return;
-      if (dropped !== undefined && chunk.includes(dropped.text)) return dropped.resolve();
-      if (lost !== undefined && chunk.includes(lost.text)) {
-        losing = lost;
-        lost = undefined;
-      }
+      const dropped = find("drop", chunk);
+      if (dropped !== undefined) return dropped.open();
+      losing ??= find("lose", chunk);
+      if (losing !== undefined) delete awaited.lose;
       upstream.write(chunk);
     });
     upstream.on("data", (chunk) => {
       if (swallowed.has(client)) return;
       if (losing === undefined) {
         client.write(chunk);
-        if (awaited !== undefined && chunk.includes(awaited.text)) awaited.resolve();
-        return;
+        find("pass", chunk)?.open();
+      } else {
+        client.destroy();
+        losing.open();
       }
-      client.destroy();
-      losing.resolve();
     });
   }).listen(0, "127.0.0.1");
   await once(proxy, "listening");
@@ -50,36 +58,21 @@ export async function startRedisProxy(port: number) {
     swallow() {
       for (const client of clients) swallowed.add(client);
     },
-    /** Closes the connections that are open now; commands that were sent before still run. */
-    cut() {
-      for (const client of clients) client.destroy();
-    },
     /**
      * Passes the next command with this text on to Redis and, once Redis has replied, closes the
      * connection in place of the reply. Resolves then.
      */
-    loseReplyTo(text: string): Promise<void> {
-      return new Promise((resolve) => {
-        lost = { text, resolve };
-      });
-    },
+    loseReplyTo: (text: string) => waitFor("lose", text),
     /**
      * Drops every further command with this text: it gets no reply. Without a text, none. Resolves
      * when the first was dropped.
      */
     async drop(text?: string): Promise<void> {
-      dropped = undefined;
-      if (text === undefined) return;
-      await new Promise<void>((resolve) => {
-        dropped = { text, resolve };
-      });
+      delete awaited.drop;
+      if (text !== undefined) await waitFor("drop", text);
     },
     /** Passes on the next reply with this text, and resolves. */
-    passes(text: string): Promise<void> {
-      return new Promise((resolve) => {
-        awaited = { text, resolve };
-      });
-    },
+    passes: (text: string) => waitFor("pass", text),
     /** Resolves after so many further connections have been closed. */
     async closes(count: number): Promise<void> {
       for (let left = count; left > 0; left--) await once(closings, "close");

@@ -2,13 +2,13 @@ import type { Redis } from "ioredis";
 import { PermanentError } from "express-push-verification";
 import { QUEUE_NAME, receiveInto, untilStats, type DurableReceiver } from "../../support/durable";
 import { startRedis } from "../../support/redis";
-import { describeWithRedises, openRedisQueue } from "../../support/redis-engine";
+import { describeRedisQueues, openRedisQueue } from "../../support/redis-engine";
 import { collect, until } from "../../support/waiting";
 import { eventRequest } from "../../support/webhook-requests";
 
 const HEAD = `push:${QUEUE_NAME}`;
 
-describeWithRedises("dead letters in Redis", () => {
+describeRedisQueues("dead letters in Redis", () => {
   let redis: Redis;
   let app: DurableReceiver;
   let isDown: boolean;

@@ -1,24 +1,18 @@
 import { createHandlers } from "express-push-verification";
 import { closeLater, storeFactor, untilStats } from "../../support/durable";
 import { startRedis } from "../../support/redis";
-import { describeWithRedises, openRedisQueue } from "../../support/redis-engine";
+import { describeRedisQueues, openRedisQueue } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
 
-/** Fakes the clocks; timers stay real. */
-const CLOCK = {
-  doNotFake: [
-    ...(["hrtime", "nextTick", "queueMicrotask"] as const),
-    ...(["setImmediate", "setInterval", "setTimeout"] as const),
-    ...(["clearImmediate", "clearInterval", "clearTimeout"] as const),
-  ],
-};
-
-describeWithRedises("health() of a process with a worker", () => {
-  afterEach(() => void jest.useRealTimers());
+describeRedisQueues("health() of a process with a worker", () => {
+  afterEach(() => void jest.restoreAllMocks());
 
   it("is healthy while idle, and unhealthy within 30 s when the worker's connection is blocked", async () => {
-    // Fake the clocks before the queue starts: the fake clock of performance begins at 0.
-    jest.useFakeTimers({ now: Date.now(), ...CLOCK });
+    let passedMs = 0;
+    for (const clock of [Date, performance]) {
+      const now = clock.now.bind(clock);
+      jest.spyOn(clock, "now").mockImplementation(() => now() + passedMs);
+    }
     const server = await startRedis();
     const proxy = closeLater(await startRedisProxy(server.port));
     const queue = openRedisQueue(proxy.url);
@@ -29,15 +23,15 @@ describeWithRedises("health() of a process with a worker", () => {
     queue.work(createHandlers().onAny(() => handled++));
     await blocked;
     await untilStats(queue, { workers: 1 });
-    jest.advanceTimersByTime(60_000);
+    passedMs += 60_000;
     expect(await queue.health()).toEqual({ status: "healthy" });
     await storeFactor(queue, "a");
-    jest.advanceTimersByTime(14_000);
+    passedMs += 14_000;
     expect(await queue.health()).toEqual({ status: "healthy" });
-    jest.advanceTimersByTime(2_000);
+    passedMs += 2_000;
     expect(await queue.health()).toMatchObject({ status: "unhealthy", code: "WORKER_STOPPED" });
     expect(handled).toBe(0);
-    jest.useRealTimers();
+    jest.restoreAllMocks();
     await queue.close({ deadlineMs: 0 });
     expect(await queue.health()).toMatchObject({ status: "unhealthy", code: "CLOSING" });
   });

@@ -3,7 +3,7 @@ import type { DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { queuedEvent, untilStats } from "../../support/durable";
 import { startRedis, type RedisServer } from "../../support/redis";
-import { describeWithRedises, openRedisQueue } from "../../support/redis-engine";
+import { describeRedisQueues, openRedisQueue } from "../../support/redis-engine";
 import { until } from "../../support/waiting";
 
 const isMemoryReason = (reason: unknown) =>
@@ -12,7 +12,7 @@ const isMemoryReason = (reason: unknown) =>
   reason.cause instanceof Error &&
   /^Redis uses (8[5-9]|9\d) % of its maxmemory/.test(reason.cause.message);
 
-describeWithRedises("a Redis with a maxmemory", () => {
+describeRedisQueues("a Redis with a maxmemory", () => {
   let server: RedisServer;
   let queue: DurableQueue;
   let logger: Record<"debug" | "info" | "warn" | "error", jest.Mock>;

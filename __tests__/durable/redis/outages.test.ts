@@ -1,13 +1,13 @@
 import { createHandlers } from "express-push-verification";
 import { closeLater, receiveInto, silent } from "../../support/durable";
 import { DURABLE, startRedis } from "../../support/redis";
-import { describeWithRedises, openRedisQueue } from "../../support/redis-engine";
+import { describeRedisQueues, openRedisQueue } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { until } from "../../support/waiting";
 import { useWarnings } from "../../support/warnings";
 import { eventRequest } from "../../support/webhook-requests";
 
-describeWithRedises("a Redis that returns", () => {
+describeRedisQueues("a Redis that returns", () => {
   const warnings = useWarnings();
 
   it("stores a webhook request that waited until it had loaded", async () => {

@@ -8,12 +8,12 @@ import {
   type DurableReceiver,
 } from "../../support/durable";
 import { startRedis, type RedisServer } from "../../support/redis";
-import { describeWithRedises, openRedisQueue } from "../../support/redis-engine";
+import { describeRedisQueues, openRedisQueue } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { until } from "../../support/waiting";
 import { eventPairs, eventRequest } from "../../support/webhook-requests";
 
-describeWithRedises("waitForChallenge between processes", () => {
+describeRedisQueues("waitForChallenge between processes", () => {
   let server: RedisServer;
 
   /** One process: its connections are its own. */

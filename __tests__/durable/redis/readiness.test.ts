@@ -6,7 +6,7 @@ import {
 } from "express-push-verification/durable";
 import { storeFactor } from "../../support/durable";
 import { DURABLE, startRedis } from "../../support/redis";
-import { describeWithRedises, openRedisQueue } from "../../support/redis-engine";
+import { describeRedisQueues, openRedisQueue } from "../../support/redis-engine";
 import { until } from "../../support/waiting";
 import { useWarnings } from "../../support/warnings";
 import { trySetup } from "../setups/try-setup";
@@ -18,7 +18,7 @@ const settle = (queue: DurableQueue): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-describeWithRedises("ready()", () => {
+describeRedisQueues("ready()", () => {
   const warnings = useWarnings();
   let logger: Record<"debug" | "info" | "warn" | "error", jest.Mock>;
   beforeEach(() => {

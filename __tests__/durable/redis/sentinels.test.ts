@@ -1,11 +1,11 @@
 import { createHandlers } from "express-push-verification";
 import { closeLater, storeFactor, untilStats } from "../../support/durable";
-import { describeWithRedises, openRedisQueue } from "../../support/redis-engine";
+import { describeRedisQueues, openRedisQueue } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { startSentinelGroup } from "../../support/redis-sentinel";
 import { until } from "../../support/waiting";
 
-describeWithRedises("a failover", () => {
+describeRedisQueues("a failover", () => {
   it("that is announced while the queue asks a sentinel ends no connection for good", async () => {
     const { name, primary, sentinel, failOver } = await startSentinelGroup(1);
     const proxy = closeLater(await startRedisProxy(sentinel.port));

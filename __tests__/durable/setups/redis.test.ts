@@ -4,27 +4,23 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { redisQueue, type RedisQueueOptions } from "express-push-verification/durable";
 import { createCertificate } from "../../support/certificate";
-import { silent } from "../../support/durable";
+import { closeLater, silent } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
 import { DURABLE, describeWithRedis, startRedis, stopRedis } from "../../support/redis";
 import { startRedisCluster } from "../../support/redis-cluster";
-import { startRedisProxy, type RedisProxy } from "../../support/redis-proxy";
+import { startRedisProxy } from "../../support/redis-proxy";
 import { describeSetups, type Rejection, type Setup } from "./describe-setups";
 
 type Durability = RedisQueueOptions["durability"];
 
 const folder = mkdtempSync(join(tmpdir(), "push-conf-"));
-let proxy: RedisProxy | undefined;
 // ioredis writes that it skips its check for a user without INFO.
 beforeAll(() => void jest.spyOn(console, "warn").mockImplementation(() => {}));
 afterAll(() => {
   jest.restoreAllMocks();
   rmSync(folder, { recursive: true });
 });
-afterEach(async () => {
-  proxy?.close();
-  await stopRedis();
-});
+afterEach(stopRedis);
 
 const open = (connection: RedisQueueOptions["connection"], durability?: Durability) => () =>
   redisQueue({ name: "setup", connection, durability, backoff: 20, logger: silent });
@@ -63,7 +59,7 @@ async function startWithTls() {
 
 /** A Redis that never replies to CONFIG GET. */
 const withoutReply = (durability: Durability) => async () => {
-  proxy = await startRedisProxy((await startRedis()).port);
+  const proxy = closeLater(await startRedisProxy((await startRedis()).port));
   void proxy.drop("appendonly");
   return open(proxy.url, durability);
 };

@@ -91,15 +91,16 @@ export function createModel(
 
   /** Whether the clock was set back, by the latest times that were written. */
   function isClockSetBack(limitMs: number): boolean {
-    let last: ModelEvent | undefined;
-    for (const event of events.values()) {
-      if ((event.failedAtMs ?? 0) > limitMs) return true;
-      if (!isDue(event)) continue;
-      const isLater = last === undefined || event.runAtMs >= last.runAtMs;
-      if (isLater) last = event;
-    }
-    for (const { seenAtMs } of members.values()) if (seenAtMs > limitMs) return true;
-    return last !== undefined && last.runAtMs - last.pauseMs > limitMs;
+    const all = [...events.values()];
+    const last = all
+      .filter(isDue)
+      .toSorted((one, other) => one.runAtMs - other.runAtMs)
+      .at(-1);
+    return (
+      (last !== undefined && last.runAtMs - last.pauseMs > limitMs) ||
+      all.some(({ failedAtMs = 0 }) => failedAtMs > limitMs) ||
+      [...members.values()].some(({ seenAtMs }) => seenAtMs > limitMs)
+    );
   }
 
   function endFuture(now: number): void {

@@ -1,5 +1,4 @@
 /** One schedule of stores, workers, waits and faults, and its invariants. */
-import { joinOutcomeKey } from "../../../lib/challenge/outcome-store";
 import { createHandlers } from "../../../lib/delivery/handler-registry";
 import {
   createQueue,
@@ -11,7 +10,7 @@ import type { QueueSettings } from "../../../lib/durable/queue-options";
 import type { Runner, RunFailure } from "../../../lib/durable/runner";
 import type { ClaimedEvent, Hint, NewEvent, Run } from "../../../lib/durable/storage";
 import { toAsciiJson } from "../../../lib/form/text";
-import { hashKey, toNewEvent } from "../../../lib/durable/stored-event";
+import { toNewEvent } from "../../../lib/durable/stored-event";
 import { eventFixture } from "../../../lib/testing/event-fixture";
 import { createModel, type ModelBug, type ModelStorage } from "./model-storage";
 import { createRandom, createScheduler, type SimulatedProcess } from "./scheduler";
@@ -45,10 +44,6 @@ const QUEUED = Array.from({ length: EVENTS }, (_, index) => {
   return { event, account: "", contentHash: "h", ...claims, ...indexes };
 });
 const BODIES = QUEUED.map((queued) => toNewEvent(NAME, queued, undefined).body);
-const OUTCOME_KEYS = QUEUED.map((_, index) =>
-  hashKey(NAME, joinOutcomeKey({ account: "", challengeSid: sidOf(index) })),
-);
-
 /** An invariant that a schedule broke. */
 export class BrokenInvariant extends Error {}
 
@@ -82,8 +77,8 @@ interface Worker extends SimulatedProcess {
   onHint: (hint: Hint) => void;
   /** Ends its connection. */
   disconnect: (error: Error) => void;
-  /** The challenges that it waits for, by the key of the outcome. */
-  awaited: Set<string>;
+  /** The numbers of the challenges that it waits for. */
+  awaited: Set<number>;
 }
 
 /** A run whose handlers began. */
@@ -273,10 +268,9 @@ export async function runSchedule(
 
   function wait(one: Worker): void {
     const index = Math.floor(random() * EVENTS);
-    const key = OUTCOME_KEYS[index]!;
-    one.awaited.add(key);
+    one.awaited.add(index);
     const awaited = { account: "", challengeSid: sidOf(index), timeoutMs: 2 ** 30 };
-    void one.queue.outcomes.wait(awaited).then(() => one.awaited.delete(key));
+    void one.queue.outcomes.wait(awaited).then(() => one.awaited.delete(index));
   }
 
   function disturb(): void {
@@ -323,13 +317,8 @@ export async function runSchedule(
     for (const body of acknowledged) {
       if (settled.get(body) !== 1) return false;
     }
-    for (const { isAlive, awaited } of processes) {
-      if (!isAlive) continue;
-      for (const key of awaited) {
-        if (acknowledged.has(BODIES[OUTCOME_KEYS.indexOf(key)] ?? "")) return false;
-      }
-    }
-    return true;
+    const awaited = processes.flatMap((one) => (one.isAlive ? [...one.awaited] : []));
+    return !awaited.some((index) => acknowledged.has(BODIES[index]!));
   }
 
   let restore = scheduler.install();

@@ -39,10 +39,6 @@ const START_MS = 1_000_000_000;
 /** The other steps let time pass. */
 const SHARE_OF_STEPS = 0.9;
 
-function unref(this: Timer): Timer {
-  return this;
-}
-
 /** Creates the scheduler of one schedule. */
 export function createScheduler(random: () => number) {
   let nowMs = START_MS;
@@ -52,7 +48,13 @@ export function createScheduler(random: () => number) {
   const steps: Step[] = [];
 
   function addTimer(run: () => void, delayMs = 0, everyMs?: number): Timer {
-    const timer = { process: current, atMs: nowMs + delayMs, everyMs, run, unref };
+    const timer: Timer = {
+      process: current,
+      atMs: nowMs + delayMs,
+      everyMs,
+      run,
+      unref: () => timer,
+    };
     timers.push(timer);
     return timer;
   }
@@ -68,15 +70,12 @@ export function createScheduler(random: () => number) {
   }
 
   function fireNextTimer(): void {
+    timers = timers.filter(({ process }) => process.isAlive);
     let next: Timer | undefined;
-    let hasDead = false;
     for (const timer of timers) {
-      if (!timer.process.isAlive) hasDead = true;
-      else if (!timer.process.isSuspended && (next === undefined || timer.atMs < next.atMs)) {
-        next = timer;
-      }
+      const isEarlier = next === undefined || timer.atMs < next.atMs;
+      if (isEarlier && !timer.process.isSuspended) next = timer;
     }
-    if (hasDead) timers = timers.filter(({ process }) => process.isAlive);
     if (next === undefined) return;
     nowMs = Math.max(nowMs, next.atMs);
     if (next.everyMs === undefined) removeTimer(next);

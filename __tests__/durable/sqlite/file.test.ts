@@ -133,13 +133,6 @@ it("uses a file whose process was killed while it created the tables", async () 
   expect(await storeFactor(queue, "a")).toBe("new");
 });
 
-it("keeps its events when it is opened again", async () => {
-  const queue = open(await createQueueFile(3));
-  await queue.ready();
-  expect(await queue.stats()).toMatchObject({ waiting: 3 });
-  expect(await storeFactor(queue, "u1")).toBe("duplicate");
-});
-
 it("waits for a file that another process does not share", async () => {
   const file = await createQueueFile();
   const connection = connect(file);

@@ -117,7 +117,7 @@ const READONLY = (place: string): Rejection => [
 ];
 const FOREIGN: Rejection = ["FILE_FOREIGN", /push\.db/];
 // In one line.
-const DAMAGED: Rejection = ["FILE_DAMAGED", /^.*push\.db.*$/];
+const DAMAGED: Rejection = ["FILE_DAMAGED", /^.*push\.db is damaged \([^*\n]+$/];
 const WRONG = (words: RegExp): Rejection => ["TypeError", words];
 const TABLES = ["queue", "delivery", "event", "outcome", "member"];
 
