@@ -119,10 +119,8 @@ export function addRecordCommands(program: Command, terminal: Terminal): void {
 }
 
 function mask({ method, url, headers, body }: Capture): Capture {
-  const masked = Buffer.from(
-    hideIdentity(Buffer.from(body, "base64").toString("latin1")),
-    "latin1",
-  );
+  const form = Buffer.from(body, "base64").toString("latin1");
+  const masked = Buffer.from(hideIdentity(form), "latin1");
   return {
     method,
     url: hideIdentity(url),

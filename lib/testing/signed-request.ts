@@ -1,6 +1,6 @@
 import type { VerifyOptions } from "../receiver/verify-options";
 import { AUTH_TOKEN_EXPECTED, isAuthToken } from "../signature/auth-token";
-import { signRequest } from "../signature/signed-request";
+import { signRequest, type WebhookRequest } from "../signature/signed-request";
 import type { PushEventVersion } from "../form/parameters";
 import type { PushEventType } from "../event/event";
 import { isMembers } from "../event/schema";
@@ -8,7 +8,7 @@ import { FORM_CONTENT_TYPES } from "../form/form";
 import { HEADER_NAME } from "../validation/option-rules";
 import { isText, validateOptions, oneOf, type OptionRules } from "../validation/validate-options";
 import { isHttpUrl } from "../form/url";
-import { listFixturePairs, type EventOverrides } from "./event-fixture";
+import { listFixturePairs, type EventFixtureOptions, type EventOverrides } from "./event-fixture";
 
 /**
  * The options of the receiver that the request is for. Other options of `pushWebhooks` are ignored,
@@ -27,9 +27,9 @@ export interface ReceiverSettings {
 }
 
 /** Options of {@link signedRequest}. */
-export interface SignedRequestOptions<Version extends PushEventVersion = PushEventVersion> {
-  /** @default "v2" */
-  version?: Version | undefined;
+export interface SignedRequestOptions<
+  Version extends PushEventVersion = PushEventVersion,
+> extends EventFixtureOptions<Version> {
   /** @default "POST" */
   method?: "GET" | "POST" | undefined;
   /** @default "application/x-www-urlencoded", the spelling of the specification */
@@ -39,15 +39,9 @@ export interface SignedRequestOptions<Version extends PushEventVersion = PushEve
 }
 
 /** A signed webhook request, as the service sends it. */
-export interface SignedRequest {
-  method: "GET" | "POST";
-  /** The absolute URL, for fetch and light-my-request. */
-  url: string;
+export interface SignedRequest extends WebhookRequest {
   /** The path and the query of the URL, for supertest. */
   path: string;
-  headers: Record<string, string>;
-  /** The form; undefined for a GET request. */
-  body: string | undefined;
 }
 
 const SETTINGS_RULES: OptionRules<ReceiverSettings> = {

@@ -32,16 +32,16 @@ export type ApiErrorFields = Pick<ApiError, "code" | "status" | "method" | "path
 export class ApiError extends Error {
   declare readonly name: "ApiError";
   /** The kind of failure; `switch` over it. */
-  readonly code: ApiErrorCode;
+  readonly code!: ApiErrorCode;
   /** Number of the error at the service, such as 20404 (section 7); undefined when it sent none. */
   readonly serviceCode: number | undefined;
   /** The HTTP status of the response; 0 when there was none. */
-  readonly status: number;
+  readonly status!: number;
   /** URL of the error in the service's documentation. */
   readonly more_info: string | undefined;
-  readonly method: string;
+  readonly method!: string;
   /** Path of the request, without its query. */
-  readonly path: string;
+  readonly path!: string;
   /** The `Retry-After` of the response, in seconds. */
   readonly retryAfterSeconds: number | undefined;
 
@@ -51,13 +51,7 @@ export class ApiError extends Error {
 
   constructor(message: string, fields: ApiErrorFields, options?: { cause?: unknown }) {
     super(message, options);
-    this.code = fields.code;
-    this.serviceCode = fields.serviceCode;
-    this.status = fields.status;
-    this.more_info = fields.more_info;
-    this.method = fields.method;
-    this.path = fields.path;
-    this.retryAfterSeconds = fields.retryAfterSeconds;
+    Object.assign(this, fields);
   }
 
   /** Returns the fields that `JSON.stringify` writes; omits the cause. */

@@ -70,8 +70,7 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
   /** Returns whether the service rejected a valid Standard key, and not wrong credentials. */
   async function needsMainKey(error: unknown): Promise<boolean> {
     if (keySid === undefined || !(error instanceof ApiError)) return false;
-    if (error.status === 403) return true;
-    if (error.status !== 401) return false;
+    if (error.status !== 401) return error.status === 403;
     try {
       await webhooks.page({ pageSize: 1 });
       return true;

@@ -1,13 +1,8 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A file of the page. */
-export interface Asset {
-  /** Its path in the router. */
-  path: string;
-  contentType: string;
-  body: Buffer;
-}
+/** A file of the page, and its path in the router. */
+export type Asset = ReturnType<typeof readAssets>[number];
 
 /** Where the build puts them: beside this module. */
 const FOLDER = join(__dirname, "assets");
@@ -23,7 +18,7 @@ const FILES = [
  *
  * @throws Error when they are missing: this is a bundle, or a checkout that was not built.
  */
-export function readAssets(): Asset[] {
+export function readAssets() {
   return FILES.map(([path, name, contentType]) => {
     const file = join(FOLDER, name);
     try {

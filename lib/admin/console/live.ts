@@ -25,9 +25,8 @@ interface Stream {
 /**
  * Creates the function that starts a stream of server-sent events: after the cursor of an earlier one
  * of this process, of several cursors with a comma between them, or from the beginning. It returns
- * false when too many pages are open. Without an open page there is no timer.
- *
- * @param refresh brings rows up to date while a page is open.
+ * false when too many pages are open. Without an open page there is no timer; with one, `refresh`
+ * brings rows up to date.
  */
 export function createLive(log: RequestLog, refresh?: () => Promise<void>) {
   const streams = new Set<Stream>();

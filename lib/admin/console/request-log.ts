@@ -163,12 +163,7 @@ export function createRequestLog(
     update,
     /** Adds a listener of each change. */
     onChange: (listener: () => void) => void listeners.add(listener),
-    /**
-     * Finds why a signature does not match, within the receiver's budget.
-     *
-     * @throws RouterError when the request is no longer in memory, cannot be explained, or when
-     *   the budget is used up.
-     */
+    /** Finds why a signature does not match. @throws RouterError also when the budget is used up. */
     explain(id: string): RequestRow {
       const entry = getEntry(id);
       if (entry.row.explanation === undefined && !explainable.has(id)) {

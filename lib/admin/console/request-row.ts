@@ -9,11 +9,7 @@ import { createPseudonym, maskIdentity, maskText } from "./mask";
 /** The uuid of the events that a console sends begins with it. */
 export const TEST_UUID_PREFIX = "console-test-";
 
-/**
- * Makes the row of an observed request: no token, no signature, and identities masked.
- *
- * @param known the values that the request does not have.
- */
+/** Makes the row of an observed request: no token, no signature, and identities masked. */
 export function toRequestRow(
   observed: ObservedRequest,
   known: Pick<RequestRow, "id" | "change" | "attempt" | "canResend">,

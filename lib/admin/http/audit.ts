@@ -38,9 +38,8 @@ export type Audited = { -readonly [Name in "uuid" | "error" | "count"]?: AuditEn
 const SAFE_METHODS: ReadonlySet<string> = new Set(["get", "head", "options"]);
 
 /**
- * Creates the function that describes the write of a request to one of these routes; it returns
- * undefined for GET, HEAD and OPTIONS, and for a route without an action, which only read. Its arguments are the effective method,
- * after any middleware that overrides it, and the path within the router, without the query.
+ * Creates the function that describes the write of a request to one of these routes; undefined for
+ * GET, HEAD and OPTIONS, and for a route without an action, which only read.
  */
 export function createAudit(
   routes: readonly { method: string; path: string; action?: AuditAction | undefined }[],

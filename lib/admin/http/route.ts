@@ -18,10 +18,6 @@ export interface Route {
   status?: number;
   /** Whether it sends its response itself, which may be later. */
   sends?: true;
-  /**
-   * Returns the body of the response.
-   *
-   * @param input the body, parsed with the schema of `input`.
-   */
+  /** Returns the body of the response; receives the body that the schema has parsed. */
   run(req: Request, input: unknown, audited: Audited, res: Response): unknown;
 }

@@ -33,18 +33,18 @@ const totpConfig = {
   code_length: wholeBetween(3, 8),
 };
 
+const named = { friendly_name: nameSchema, metadata: metadataParameter.optional() };
 const NEW_ENTITY = z.object({ identity: identitySchema });
 const NEW_FACTOR = z.discriminatedUnion("factor_type", [
   z.object({
     factor_type: z.literal("push"),
-    friendly_name: nameSchema,
+    ...named,
     binding: group({ alg: z.literal("ES256"), public_key: publicKeySchema }),
     config: group({ app_id: textSchema.min(1), ...pushConfig }),
-    metadata: metadataParameter.optional(),
   }),
   z.object({
     factor_type: z.literal("totp"),
-    friendly_name: nameSchema,
+    ...named,
     binding: group({ secret: secretSchema.default(createTotpSecret) }),
     config: group({
       alg: totpConfig.alg.default("sha1"),
@@ -52,7 +52,6 @@ const NEW_FACTOR = z.discriminatedUnion("factor_type", [
       skew: totpConfig.skew.default(1),
       code_length: totpConfig.code_length.default(6),
     }),
-    metadata: metadataParameter.optional(),
   }),
 ]);
 /** The parameters that verify or change a factor. */

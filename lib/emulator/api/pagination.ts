@@ -34,11 +34,8 @@ const DEFAULT_PAGE_SIZE = 50;
 const MAX_PAGE_SIZE = 1000;
 
 /**
- * Selects the page of a list that the parameters of a query name (specification, section 8).
- *
- * @param parameters a page size of 1 to 1000, by default 50; the index; the page token.
- * @param url the URL of the list, without a query.
- * @throws EmulatorError for an invalid parameter, with the code that `rules` has for it.
+ * Selects the page of a list that the parameters of a query name (specification, section 8). Throws the
+ * errors that `rules` has for invalid ones.
  */
 export function cutPage<Item extends ListItem>(
   all: Iterable<Item>,

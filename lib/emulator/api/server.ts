@@ -9,13 +9,7 @@ import { decodeParameters } from "./parameters";
 
 const MAX_BODY_BYTES = 262_144;
 
-/**
- * Creates the HTTP server of the emulated service. Its `readUrl` throws an Error unless it listens.
- *
- * @param allowedHosts names at which it is reached, beside its own.
- * @param authenticate returns who sent a request, from its `Authorization` header.
- * @param route responds to an authenticated request.
- */
+/** Creates the HTTP server of the emulated service; its `readUrl` throws unless it listens. */
 export function createApiServer(
   allowedHosts: readonly string[],
   authenticate: (authorization: string | undefined) => Caller,

@@ -31,11 +31,7 @@ export class ProblemError extends Error {
   }
 }
 
-/**
- * Sends a request to the router; the path is relative to the page, wherever that is.
- *
- * @throws ProblemError
- */
+/** Sends a request to the router; the path is relative to the page. @throws ProblemError */
 export async function send<Result>(
   method: "GET" | "POST" | "PATCH" | "DELETE",
   path: string,
