@@ -417,15 +417,19 @@ describe("6 events", () => {
   });
 
   it("6.4 webhook_method: POST, or GET with the parameters in the query", async () => {
-    const webhook = { webhook_url: receiverUrl, event_types: ["factor.created"] as never[] };
-    for (const webhook_method of ["POST", "GET"] as const) {
-      emulator.createWebhook({ ...webhook, webhook_method });
+    for (const [webhook_method, end] of [
+      ["POST", ""],
+      ["GET", ""],
+      ["GET", "?"],
+    ] as const) {
+      emulator.createWebhook({ webhook_url: receiverUrl + end, webhook_method });
     }
     emulator.createFactor();
     await emulator.settled();
-    expect(requests.map(({ method }) => method).toSorted()).toEqual(["GET", "POST"]);
-    const get = requests.find(({ method }) => method === "GET");
-    expect([get?.body, get?.url]).toEqual(["", containing("/push?uuid=")]);
+    expect(requests.map(({ method }) => method).toSorted()).toEqual(["GET", "GET", "POST"]);
+    for (const { body, url } of requests.filter(({ method }) => method === "GET")) {
+      expect([body, url]).toEqual(["", containing("/push?uuid=")]);
+    }
   });
 
   it.each<readonly [responded: number, result: string]>([

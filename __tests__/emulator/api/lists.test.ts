@@ -92,7 +92,7 @@ describe("the pages of a list", () => {
     const two = await read(`${list}?PageSize=2`);
     await remove(sids.slice(3));
     const emptied = await read(two.next_page_uri);
-    expect(emptied).toMatchObject({ keys: [], next_page_uri: null });
+    expect(emptied).toMatchObject({ keys: [], start: 0, next_page_uri: null });
     expect(sidsOf(await read(emptied.previous_page_uri))).toEqual(sidsOf(two));
   });
 
