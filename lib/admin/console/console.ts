@@ -62,18 +62,23 @@ export function createConsole(parts: ConsoleParts): Route[] {
     run: (req, _input, _audited, res) => sendAsset(asset, req, res),
   }));
   const inspection = push && inspectReceiver(push);
-  const settings = {
-    name: inspection?.name,
-    readOnly,
-    reveals,
-    keySid: client.keySid,
-    eventTypes: PUSH_EVENT_TYPES,
-    hasQueue: queue !== undefined,
-  };
+  const publicUrls = push?.publicUrls.map(hideUserInfo) ?? [];
   routes.push(
     read("/console", (): ConsoleSettings => ({
-      ...settings,
-      receiver: push && inspection && describeReceiver(push, inspection, readOnly),
+      name: inspection?.name,
+      readOnly,
+      reveals,
+      keySid: client.keySid,
+      eventTypes: PUSH_EVENT_TYPES,
+      hasQueue: queue !== undefined,
+      receiver: push &&
+        inspection && {
+          publicUrls,
+          isUrlComplete: publicUrls[0] === push.publicUrl,
+          tokenCount: inspection.tokenCount,
+          handledTypes: push.handledTypes(),
+          canSendTest: inspection.signRequest !== undefined && !readOnly,
+        },
     })),
   );
   if (push && inspection) routes.push(...listReceiverRoutes(parts, push, inspection));
@@ -97,21 +102,6 @@ export function createConsole(parts: ConsoleParts): Route[] {
 /** The route that responds with the result of a function. */
 function read(path: string, run: Route["run"]): Route {
   return { method: "get", path, run };
-}
-
-function describeReceiver(
-  push: PushWebhooks,
-  inspection: ReceiverInspection,
-  readOnly: boolean,
-): ConsoleSettings["receiver"] {
-  const publicUrls = push.publicUrls.map(hideUserInfo);
-  return {
-    publicUrls,
-    isUrlComplete: publicUrls[0] === push.publicUrl,
-    tokenCount: inspection.tokenCount,
-    handledTypes: push.handledTypes(),
-    canSendTest: inspection.signRequest !== undefined && !readOnly,
-  };
 }
 
 /** A parameter of a path is a list only where the path has a wildcard. */

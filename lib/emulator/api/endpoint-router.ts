@@ -84,7 +84,6 @@ export function notEmulated({ method, path }: EndpointRequest): EmulatorError {
 }
 
 /** Returns the URL of an entity of the service in the path of a request. */
-export function entityUrlOf({ url }: EndpointRequest, identity: string): string {
-  const [serviceUrl = ""] = /^.*?\/v2\/Services\/[^/]+/.exec(url) ?? [];
-  return `${serviceUrl}/Entities/${encodeURIComponent(identity)}`;
+export function entityUrlOf({ baseUrl, params }: EndpointRequest, identity: string): string {
+  return `${baseUrl}/v2/Services/${params[0]}/Entities/${encodeURIComponent(identity)}`;
 }
