@@ -15,7 +15,7 @@ const CORE = [
   "event/parse",
   "delivery/dedupe",
   "delivery/memory-dedupe",
-  "delivery/run-handlers",
+  "delivery/dispatch",
   "errors/webhook-error",
 ];
 
@@ -29,7 +29,7 @@ const TESTS: Record<string, string[]> = {
     "receiver/health",
     "token-rotation",
   ],
-  "delivery/run-handlers": ["delivery/handlers"],
+  "delivery/dispatch": ["delivery/handlers"],
   "delivery/memory-dedupe": ["delivery/memory-dedupe", "testing/test-dedupe-store", "accounts"],
   "errors/webhook-error": ["errors/webhook-error", "error-copies", "receiver/warnings"],
   "event/parse": ["event/parse", "testing/event-fixture"],

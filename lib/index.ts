@@ -50,7 +50,7 @@ export type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./delivery/dedu
 
 export { collectMetrics } from "./observability/prometheus";
 export type { Diagnostics } from "./observability/diagnostics";
-export type { Traces } from "./observability/tracing";
+export type { Traces } from "./observability/diagnostics";
 
 export { PermanentError } from "./errors/permanent-error";
 export { WebhookError } from "./errors/webhook-error";

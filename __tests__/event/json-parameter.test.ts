@@ -1,4 +1,4 @@
-import { parseJsonParameter } from "../../lib/event/json-parameter";
+import { parseJsonParameter } from "../../lib/event/parse";
 
 const parse = (text: string) => parseJsonParameter(text, 100_000);
 

@@ -7,7 +7,7 @@ import { FAILURE_MESSAGES } from "../../lib/admin/client/api-error";
 import { ERRORS } from "../../lib/emulator/emulator-error";
 import { CAUSES } from "../../lib/signature/explain/causes";
 import { STATUS_BY_CODE } from "../../lib/errors/codes";
-import { TRACE_NAMES } from "../../lib/observability/tracing";
+import { TRACE_NAMES } from "../../lib/observability/diagnostics";
 import { DOCUMENTS, readSection, readText, ROOT } from "../support/docs";
 
 const UNKNOWN = { "?": 1 } as never;

@@ -1,6 +1,6 @@
 import { channel } from "node:diagnostics_channel";
 import { pushWebhooks } from "express-push-verification";
-import { TRACE_NAMES } from "../../lib/observability/tracing";
+import { TRACE_NAMES } from "../../lib/observability/diagnostics";
 import { silent } from "../support/receivers";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";
 

@@ -1,5 +1,5 @@
+import { hash } from "node:crypto";
 import { WebhookError } from "../errors/webhook-error";
-import { hashText } from "../form/hash";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 
 /** Finds the account that an event or a wait belongs to. */
@@ -24,7 +24,7 @@ export function createAccountScope(options: AccountScopeOptions) {
   const { authToken, allowedAccountSids, name, publicUrls } = options;
   const hasTokenPerAccount = typeof authToken === "function";
   // The last of a list stays the same while a domain moves.
-  const impliedAccount = name ?? hashText(publicUrls.at(-1) ?? "");
+  const impliedAccount = name ?? hash("sha256", publicUrls.at(-1) ?? "");
   const [onlySid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
   const isImplied = !hasTokenPerAccount && allowedAccountSids === undefined;
   // One token cannot authenticate several accounts: their keys stay within this receiver.

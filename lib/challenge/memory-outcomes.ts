@@ -1,10 +1,10 @@
 import { createFairMap } from "../memory/fair-map";
 import type { ChallengeEvent } from "../event/event";
-import { joinOutcomeKey, type OutcomeStore } from "./outcome-store";
+import type { OutcomeStore } from "./outcome-store";
 import { parseEvent } from "../event/parse";
 import { decodeForm, readBytes } from "../form/form";
 import { encodeForm } from "../form/text";
-import { createWaiters } from "./waiters";
+import { createWaiters, joinOutcomeKey } from "./waiters";
 
 const BOUNDS = {
   /** How long an outcome is kept, in milliseconds: 24 h, as long as its uuid. */

@@ -39,11 +39,6 @@ export interface OutcomeStore {
   wait(wait: OutcomeWait): Promise<ChallengeEvent>;
 }
 
-/** Joins an {@link OutcomeKey} to one string. */
-export function joinOutcomeKey({ account, challengeSid }: OutcomeKey): string {
-  return `${account}:${challengeSid}`;
-}
-
 /** Creates the error of a wait whose receiver or store is closing. */
 export function createClosingError(): WebhookError {
   return new WebhookError(

@@ -1,5 +1,5 @@
 import { createFairMap, type FairEntry } from "../memory/fair-map";
-import { createClosingError } from "./outcome-store";
+import { createClosingError, type OutcomeKey } from "./outcome-store";
 import { WebhookError } from "../errors/webhook-error";
 import type { ChallengeEvent } from "../event/event";
 
@@ -109,6 +109,11 @@ export function createWaiters({ maxWaiting = 10_000 }: WaitersOptions = {}) {
       }
     },
   };
+}
+
+/** Joins an {@link OutcomeKey} to one string. */
+export function joinOutcomeKey({ account, challengeSid }: OutcomeKey): string {
+  return `${account}:${challengeSid}`;
 }
 
 interface Waiter {

@@ -1,10 +1,10 @@
+import { hash } from "node:crypto";
 import type { Claim, DedupeClaim, DedupeStore } from "./dedupe-store";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
-import { hashText } from "../form/hash";
 import type { DeliveryResult } from "../event/event";
 import { createRetry, isPending } from "../time/retry";
-import { createStoreState, type StoreOutage } from "../observability/health";
+import type { StoreOutage } from "../observability/health";
 
 /** The decision about a delivery. */
 export interface Acceptance {
@@ -78,8 +78,8 @@ export function createDeduplication(
   onStoreFailure: (error: WebhookError) => void,
   { retryForMs = 8_000 }: DeduplicationOptions = {},
 ): Deduplication {
-  // A claim that fails begins an outage, one that succeeds ends it.
-  const storeState = createStoreState();
+  /** A claim that fails begins an outage, one that succeeds ends it. */
+  let outage: StoreOutage | undefined;
   const inFlight = new Map<string, RunningDelivery>();
   const retryClaim = createRetry({ retryForMs });
   // Without a limit on concurrency, so that a crowd of new requests cannot keep marks from the store.
@@ -87,7 +87,7 @@ export function createDeduplication(
 
   function noteFailure(error: unknown): void {
     if (error instanceof ClaimedElsewhere) return;
-    storeState.begin(createNeutralCause(error));
+    outage ??= { error: createNeutralCause(error), since: new Date() };
   }
 
   async function claimUuid(claim: DedupeClaim, deadlineAtMs: number): Promise<Claim> {
@@ -99,7 +99,7 @@ export function createDeduplication(
     };
     try {
       const found = await retryClaim(claimOnce, deadlineAtMs, noteFailure);
-      storeState.end();
+      outage = undefined;
       return found;
     } catch (error) {
       // The store may have kept the claim although its response was lost: release it now, and again
@@ -213,12 +213,12 @@ export function createDeduplication(
     return accepted;
   }
 
-  return { acceptOnce, findOutage: storeState.current };
+  return { acceptOnce, findOutage: () => outage };
 }
 
 /** A store need not see signatures, and half of the hash is enough. */
 function hashContent(signature: string): string {
-  return hashText(signature).slice(0, 32);
+  return hash("sha256", signature).slice(0, 32);
 }
 
 function isNotConfirmed(error: unknown): boolean {

@@ -1,7 +1,7 @@
 import { assertConfirmed, CONFIRM_MS, type Confirm } from "./confirmation";
 import { createDeduplication, NO_DEDUPLICATION, type Acceptance, type AcceptOnce } from "./dedupe";
 import type { DedupeStore } from "./dedupe-store";
-import { createDispatch, type Dispatch } from "./dispatch";
+import { createDispatch, type Dispatch, type RunContext } from "./dispatch";
 import { publish } from "../observability/diagnostics";
 import { isChallengeEvent } from "../event/event";
 import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "../event/event";
@@ -9,7 +9,6 @@ import { describeOutage, type Health } from "../observability/health";
 import type { Reporter } from "../observability/reporter";
 import { isText } from "../validation/validate-options";
 import { setConfirm, type Handlers } from "./handler-registry";
-import type { RunContext } from "./run-handlers";
 import type { OutcomeStore } from "../challenge/outcome-store";
 import type { EventQueue, QueuedEvent } from "./event-queue";
 import { createRetry } from "../time/retry";

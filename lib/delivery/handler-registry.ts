@@ -121,7 +121,7 @@ export function isHandlers(value: unknown): value is Handlers {
 /** Selects the handlers of an event, each once; `isHandled`: its type or `onUnhandled` has one. */
 export function selectHandlers(handlers: Handlers, { type }: PushEvent | UnknownPushEvent) {
   const { handlersByType, anyHandlers, unhandledHandlers } = registryOf(handlers);
-  const own = isPushEventType(type) ? handlersByType.get(type) : undefined;
+  const own = handlersByType.get(type as PushEventType);
   const chosen = own !== undefined && own.size > 0 ? own : unhandledHandlers;
   const isHandled = chosen.size > 0;
   if (anyHandlers.size === 0) return { handlers: [...chosen], isHandled };

@@ -1,5 +1,5 @@
-import { joinOutcomeKey, type OutcomeStore } from "../challenge/outcome-store";
-import { createWaiters } from "../challenge/waiters";
+import type { OutcomeStore } from "../challenge/outcome-store";
+import { createWaiters, joinOutcomeKey } from "../challenge/waiters";
 import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import type { Pair } from "../form/parameters";

@@ -2,7 +2,7 @@ import type { EventOperations, EventQueue, QueuedEvent } from "../delivery/event
 import type { Handlers } from "../delivery/handler-registry";
 import { isChallengeEvent, type ChallengeEvent, type DeliveryResult } from "../event/event";
 import { CLOSED, type Health } from "../observability/health";
-import { trace } from "../observability/tracing";
+import { trace } from "../observability/diagnostics";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/closing";
 import { createRetry } from "../time/retry";
 import { validateOptions } from "../validation/validate-options";

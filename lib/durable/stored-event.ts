@@ -1,3 +1,4 @@
+import { hash } from "node:crypto";
 import { hostname } from "node:os";
 import * as z from "../validation/zod";
 import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
@@ -5,7 +6,6 @@ import { parseEvent } from "../event/parse";
 import type { EventFailure, QueuedEvent } from "../delivery/event-queue";
 import { cutText, parseJson, toAsciiJson } from "../form/text";
 import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
-import { hashText } from "../form/hash";
 
 /** How many failed attempts of an event are kept. */
 const MAX_FAILURES = 10;
@@ -114,7 +114,7 @@ export function toNewEvent(
 
 /** Returns 16 bytes of the hash of a key of a queue, in hexadecimal: keys have any length. */
 export function hashKey(queueName: string, key: string): string {
-  return hashText(`${queueName}:${key}`).slice(0, KEY_DIGITS);
+  return hash("sha256", `${queueName}:${key}`).slice(0, KEY_DIGITS);
 }
 
 const half = (hash: string) => hash.slice(0, KEY_DIGITS / 2);
@@ -139,7 +139,7 @@ export function compareContent(
 }
 
 function hashPart(contentHash: string): string {
-  return hashText(contentHash).slice(0, HASH_DIGITS);
+  return hash("sha256", contentHash).slice(0, HASH_DIGITS);
 }
 
 /** Adds a failed attempt that ends now to the stored ones, as JSON of ASCII characters. */

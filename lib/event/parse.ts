@@ -4,7 +4,6 @@ import { WebhookError } from "../errors/webhook-error";
 import { isPushEventType, PUSH_EVENT_TYPES } from "./event";
 import type { EventIssue, PushEvent, PushEventType, UnknownPushEvent } from "./event";
 import { findDetailsFault, pushEventSchema, unknownEventSchema } from "./schema";
-import { parseJsonParameter } from "./json-parameter";
 
 /** The parameters that are stringified JSON, and their maximum length in characters (section 8). */
 const MAX_JSON_CHARACTERS: Readonly<Record<string, number>> = {
@@ -13,6 +12,9 @@ const MAX_JSON_CHARACTERS: Readonly<Record<string, number>> = {
   challenge_hidden_details: Number.POSITIVE_INFINITY,
   challenge_metadata: 1024,
 };
+
+/** Details and metadata have few levels; JSON.stringify fails at some thousands. */
+const MAX_LEVELS = 32;
 
 /** The parameters of each type that only v2 has, and those that are JSON. */
 const PARAMETERS_BY_TYPE = new Map(
@@ -126,4 +128,48 @@ function check<Schema extends z.ZodMiniType>(
 
 function invalid(subject: string, problems: readonly string[]): WebhookError {
   return new WebhookError("PAYLOAD_INVALID", `${subject}: ${problems.join("; ")}.`);
+}
+
+/**
+ * Parses the text of a parameter that is stringified JSON, of at most 32 levels.
+ *
+ * @returns its `value`, or a description of the `problem` that quotes nothing from the text.
+ */
+export function parseJsonParameter(
+  text: string,
+  maxCharacters: number,
+): { value?: unknown; problem?: string } {
+  if (text.length > maxCharacters) return { problem: `is over ${maxCharacters} characters` };
+  let value: unknown;
+  try {
+    value = JSON.parse(text);
+  } catch {
+    // The SyntaxError quotes the text, which is personal data.
+    return { problem: "is not JSON" };
+  }
+  const problem = mayBeUnsafe(text) ? findFault(value) : undefined;
+  return problem === undefined ? { value } : { problem };
+}
+
+/** Returns whether the value of a text needs a walk; that of nearly no text does. */
+function mayBeUnsafe(text: string): boolean {
+  if (text.includes("__proto__") || text.includes("\\u")) return true;
+  let brackets = 0;
+  for (const bracket of ["{", "["]) {
+    for (let at = text.indexOf(bracket); at !== -1; at = text.indexOf(bracket, at + 1)) brackets++;
+  }
+  return brackets > MAX_LEVELS;
+}
+
+function findFault(json: unknown): string | undefined {
+  let level = [json];
+  for (let depth = 0; ; depth++) {
+    level = level.filter((value) => typeof value === "object" && value !== null);
+    if (level.length === 0) return undefined;
+    if (depth === MAX_LEVELS) return `is nested more than ${MAX_LEVELS} levels deep`;
+    if (level.some((value) => Object.hasOwn(value as object, "__proto__"))) {
+      return "has a member named __proto__";
+    }
+    level = level.flatMap((value) => Object.values(value as object) as unknown[]);
+  }
 }

@@ -59,27 +59,23 @@ export class FormError extends StacklessError {
 export function decodeForm(form: Uint8Array | string): Pair[] {
   const text = readText(form);
   const pairs: Pair[] = [];
-  let equalsAt = -1;
-  for (let start = 0; start < text.length;) {
-    const end = indexOrEnd(text, "&", start);
-    if (end > start) {
-      if (pairs.length === MAX_PARAMETERS) {
-        const message = `The webhook request has more than ${MAX_PARAMETERS} parameters.`;
-        throw new FormError("too long", message);
-      }
-      if (equalsAt < start) equalsAt = indexOrEnd(text, "=", start);
-      const name = decodePart(text.slice(start, Math.min(equalsAt, end)));
-      const value = equalsAt < end ? decodePart(text.slice(equalsAt + 1, end)) : "";
-      pairs.push([KNOWN_NAMES.get(name) ?? name, value]);
+  let end = -1;
+  while (end < text.length) {
+    const start = end + 1;
+    end = text.indexOf("&", start);
+    if (end === -1) end = text.length;
+    if (end === start) continue;
+    if (pairs.length === MAX_PARAMETERS) {
+      const message = `The webhook request has more than ${MAX_PARAMETERS} parameters.`;
+      throw new FormError("too long", message);
     }
-    start = end + 1;
+    const parameter = text.slice(start, end);
+    const equalsAt = parameter.indexOf("=");
+    const name = decodePart(equalsAt === -1 ? parameter : parameter.slice(0, equalsAt));
+    const value = equalsAt === -1 ? "" : decodePart(parameter.slice(equalsAt + 1));
+    pairs.push([KNOWN_NAMES.get(name) ?? name, value]);
   }
   return pairs;
-}
-
-function indexOrEnd(text: string, character: string, start: number): number {
-  const at = text.indexOf(character, start);
-  return at === -1 ? text.length : at;
 }
 
 /** Decoding writes it in place of bytes that are not UTF-8. */

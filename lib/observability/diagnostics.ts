@@ -1,4 +1,7 @@
-import { channel, type Channel } from "node:diagnostics_channel";
+import { channel, tracingChannel } from "node:diagnostics_channel";
+import type { Channel, TracingChannel } from "node:diagnostics_channel";
+import type { WebhookError } from "../errors/webhook-error";
+import type { DeliveryResult } from "../event/event";
 
 /**
  * The messages of the diagnostics channels by name. The channel of `node:diagnostics_channel` has
@@ -58,4 +61,81 @@ export function publish<Name extends keyof Diagnostics>(
 ): void {
   const open = channels.get(name);
   if (open?.hasSubscribers === true) open.publish(describe());
+}
+
+/** Fields that a subscriber may add to a message when its operation starts, and finds there at its end. */
+export interface TracedOperation<Result> {
+  /** Runs the operation, and with it the handlers: a subscriber sets it to activate a context. */
+  around?: (<Value>(run: () => Value) => Value) | undefined;
+  /** Set when the operation has ended. */
+  result?: Result | undefined;
+  /** Set when the operation has failed: a `WebhookError`, whose cause may be an error of a handler. */
+  error?: unknown;
+}
+
+/**
+ * The messages of the tracing channels by name. A channel of `node:diagnostics_channel` is named
+ * `tracing:express-push-verification:`, the name, and `:start`, `:end`, `:asyncStart`, `:asyncEnd`
+ * or `:error`. Except for `error`, a message contains no secret and nothing that identifies a user.
+ * @experimental
+ */
+export interface Traces {
+  /** A webhook request, until its response is decided; the result is the error of a rejected one. */
+  receive: TracedOperation<WebhookError> & {
+    method: string;
+    /** The requested path without the query: the client chooses it. */
+    path: string;
+    /** The path of a publicUrl, when it is the requested one. */
+    route: string | undefined;
+    /** The scheme of the first publicUrl. */
+    scheme: string;
+    receiver: string | undefined;
+  };
+  /** An event that a queue stores. */
+  store: TracedOperation<DeliveryResult> & {
+    queue: string;
+    type: string;
+    uuid: string;
+    receiver: string | undefined;
+    /** Stored with the event when a subscriber adds to it. */
+    carrier: Record<string, string>;
+  };
+  /** A run of the handlers of an event. */
+  handle: TracedOperation<void> & {
+    /** Undefined when a receiver without a queue runs them. */
+    queue?: string | undefined;
+    type: string;
+    uuid: string;
+    receiver: string | undefined;
+    attempt: number;
+    /** The trace context that was stored with the event. */
+    carrier?: Record<string, string> | undefined;
+  };
+}
+
+/** The names of the tracing channels. */
+export const TRACE_NAMES = [
+  "receive",
+  "store",
+  "handle",
+] as const satisfies readonly (keyof Traces)[];
+
+const tracingChannels = new Map<keyof Traces, TracingChannel>(
+  TRACE_NAMES.map((name) => [name, tracingChannel(`express-push-verification:${name}`)]),
+);
+
+/** Runs an operation, and publishes its start and its end if its channel has a subscriber. */
+export function trace<Name extends keyof Traces, Value>(
+  name: Name,
+  describe: () => Traces[Name],
+  run: (message?: Traces[Name]) => Promise<Value>,
+): Promise<Value> {
+  const open = tracingChannels.get(name);
+  if (open?.hasSubscribers !== true) return run();
+  const message = describe();
+  const start = () => run(message);
+  return open.tracePromise(
+    () => (message.around === undefined ? start() : message.around(start)),
+    message,
+  );
 }

@@ -30,22 +30,6 @@ export interface StoreOutage {
   since: Date;
 }
 
-/** Whether a store can be used. */
-export type StoreState = ReturnType<typeof createStoreState>;
-
-/** Creates the state of a store that can be used. */
-export function createStoreState() {
-  let outage: StoreOutage | undefined;
-  return {
-    /** Begins an outage, unless one has begun. */
-    begin: (error: Error) => void (outage ??= { error, since: new Date() }),
-    /** Ends the outage. */
-    end: () => void (outage = undefined),
-    /** The outage that has begun and not ended. */
-    current: (): StoreOutage | undefined => outage,
-  };
-}
-
 /** Describes a store that cannot be used. */
 export function describeOutage({ error, since }: StoreOutage): Health {
   const { message, name, code = name } = error as NodeJS.ErrnoException;

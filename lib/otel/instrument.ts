@@ -13,8 +13,7 @@ import {
 } from "@opentelemetry/api";
 import type { WebhookError } from "../errors/webhook-error";
 import { isPushEventType } from "../event/event";
-import type { Diagnostics } from "../observability/diagnostics";
-import type { Traces } from "../observability/tracing";
+import type { Diagnostics, Traces } from "../observability/diagnostics";
 
 const NAME = "express-push-verification";
 const SYSTEM = "express_push_verification";

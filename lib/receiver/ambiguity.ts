@@ -1,6 +1,6 @@
 import { PUSH_EVENT_TYPES, type PushEvent, type UnknownPushEvent } from "../event/event";
-import { IDENTIFIER, isUuidUnique } from "../event/uuid";
 import { KNOWN_NAMES, type Pair } from "../form/parameters";
+import { SID_DIGITS } from "../form/sid";
 
 /** Why the text of a signed request may be read as another event. */
 export interface Ambiguity {
@@ -31,6 +31,11 @@ const SID_NAMES = new Map<string, keyof SidPlaces>([
 /** Parts of the requests of other products: an account, or the hash of a body that is no form. */
 const OTHER_PRODUCT = ["AccountSidAC", "AccountSid=", "bodySHA256="];
 
+/** The source of a pattern: a UUID, 32 hexadecimal digits or a SID. */
+const IDENTIFIER = `(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?:[A-Za-z]{2})?${SID_DIGITS})`;
+
+// A parameter after the uuid has a name that is sorted after "uuid".
+const MAY_CONTAIN_NAME = new RegExp(`^${IDENTIFIER}[^]*[u-\uffff]`);
 const BEGINS_WITH_IDENTIFIER = new RegExp(`^${IDENTIFIER}`);
 
 // All types of the service have a dot.
@@ -273,6 +278,15 @@ function excludeLonger(name: string, names: readonly string[]): string {
     }
   }
   return excluded.join("");
+}
+
+/**
+ * Returns whether a uuid cannotbe a shorter one and the parameters after it: a text that begins
+ * with an identifier (a UUID, 32 hexadecimal digits or a SID) and goes on with a character from `u`
+ * on, such as `<UUID>-retry`, can.
+ */
+export function isUuidUnique(uuid: string): boolean {
+  return !MAY_CONTAIN_NAME.test(uuid);
 }
 
 /** Finds the parameter whose value contains one of the texts. */

@@ -1,6 +1,6 @@
 import { createFindTokens, readClaimedIdentity, type ClaimedIdentity } from "./auth-tokens";
 import { readParams } from "./body";
-import { createExplainBudget } from "./explain-budget";
+import { createExplainBudget } from "../signature/explain-budget";
 import { uncoveredBody, type CheckedHeaders } from "./method-and-headers";
 import { joinReceivedUrl, type IncomingRequest } from "./incoming-request";
 import type { PushMethod, VerifySettings } from "./verify-options";
@@ -47,11 +47,10 @@ export function createAuthenticate(
   const [accountSid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
 
   /** Lists the parts that may be signed: several when a GET fits several publicUrls. */
-  function listParts(target: string, method: PushMethod, body: unknown): SignedParts[] {
-    const params = readParams(body, limitBytes);
+  function listParts(request: IncomingRequest, method: PushMethod, params: Pair[]): SignedParts[] {
     if (method === "POST") return postParts(params);
     if (params.length > 0) throw uncoveredBody();
-    return getParts(target);
+    return getParts(request.target);
   }
 
   /** @param deadlineAtMs when to give up a token lookup, as `performance.now()` counts. */
@@ -62,10 +61,10 @@ export function createAuthenticate(
     deadlineAtMs?: number,
   ): Promise<AuthenticatedRequest> {
     let mismatch: WebhookError | undefined;
-    const alternatives = listParts(request.target, method, body);
+    const params = readParams(body, limitBytes);
     // Copied now: the app may change the bytes while a lookup runs.
     const form = method === "POST" && isRawBody(body) ? readBytes(body) : undefined;
-    for (const parts of alternatives) {
+    for (const parts of listParts(request, method, params)) {
       const claimed =
         typeof authToken === "function" ? readAllowedClaim(parts.params, allowedAccountSids) : {};
       const joined = joinParams(parts.signedParams);

@@ -22,14 +22,17 @@ export function checkHeaders(request: IncomingRequest, settings: VerifySettings)
     const message = `The option methods allows ${methods.join(" and ")} only. Add "GET" to it only for a Webhook whose webhook_method is GET.`;
     throw new WebhookError("METHOD_NOT_ALLOWED", message, { methods });
   }
-  const signature = readSignature(request, signatureHeader);
+  const signatures = request.listHeader(signatureHeader);
   const lengths = request.listHeader("content-length").map(Number);
-  const hasBody =
-    request.listHeader("transfer-encoding").length > 0 || lengths.some((length) => length !== 0);
+  const transferEncodings = request.listHeader("transfer-encoding");
+  const contentTypes = request.listHeader("content-type");
+  const contentEncodings = request.listHeader("content-encoding");
+  const signature = readSignature(signatures, signatureHeader, request);
+  const hasBody = transferEncodings.length > 0 || lengths.some((length) => length !== 0);
   if (method === "GET") {
     if (hasBody) throw uncoveredBody();
-  } else if (hasBody || request.mayHaveBody || request.listHeader("content-type").length > 0) {
-    assertForm(request);
+  } else if (hasBody || request.mayHaveBody || contentTypes.length > 0) {
+    assertForm(contentTypes, contentEncodings);
     if (lengths.some((length) => length > limitBytes)) throw tooLarge(limitBytes);
   }
   return { method, signature, hasBody };
@@ -41,8 +44,7 @@ export function uncoveredBody(): WebhookError {
   return new WebhookError("SIGNATURE_MISMATCH", message);
 }
 
-function readSignature(request: IncomingRequest, name: string): string {
-  const values = request.listHeader(name);
+function readSignature(values: readonly string[], name: string, request: IncomingRequest): string {
   const [signature] = values;
   if (signature === undefined || signature === "") {
     const message = `There is no ${name} header. ${adviseOnHeader(request, name)}`;
@@ -73,16 +75,14 @@ function adviseOnHeader(request: IncomingRequest, missing: string): string {
   return `The request has ${others.join(", ")}; set signatureHeader to ${which}.`;
 }
 
-function assertForm(request: IncomingRequest): void {
-  const contentTypes = request.listHeader("content-type");
+function assertForm(contentTypes: readonly string[], contentEncodings: readonly string[]): void {
   if (contentTypes.length !== 1 || !isUtf8Form(contentTypes[0] ?? "")) {
     throw new WebhookError(
       "CONTENT_TYPE_UNSUPPORTED",
       "The body must be a form in UTF-8: application/x-www-form-urlencoded or application/x-www-urlencoded.",
     );
   }
-  const encodings = request.listHeader("content-encoding");
-  if (encodings.some((encoding) => encoding.toLowerCase() !== "identity")) {
+  if (contentEncodings.some((encoding) => encoding.toLowerCase() !== "identity")) {
     const message = "The body must not be compressed: Content-Encoding must be absent.";
     throw new WebhookError("CONTENT_TYPE_UNSUPPORTED", message);
   }

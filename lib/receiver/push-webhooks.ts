@@ -12,10 +12,9 @@ import { createObservers, registerInspection } from "./inspection";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
 import { claimQueueName } from "./queue-names";
 import { NodeRequest } from "./node-request";
-import { sendResponse } from "./send-response";
 import { createWarnOfPath, warnOfDeadline, warnOfGet, warnOfWait } from "./warnings";
 import type { PushWebhooks } from "./receiver";
-import { toWebhookError } from "./response";
+import { sendResponse, toWebhookError } from "./response";
 import { createResponse, WebRequest } from "./web-request";
 import { captureRequest, describeRequest, type IncomingRequest } from "./incoming-request";
 import { createChallengeWaits } from "../challenge/challenge-wait";
@@ -26,10 +25,9 @@ import { WebhookError } from "../errors/webhook-error";
 import type { DeliveryResult } from "../event/event";
 import { createAccountScope } from "../challenge/account-scope";
 import { createMemoryOutcomes } from "../challenge/memory-outcomes";
-import { publish } from "../observability/diagnostics";
+import { publish, trace } from "../observability/diagnostics";
 import { CLOSED } from "../observability/health";
 import { createReporter } from "../observability/reporter";
-import { trace } from "../observability/tracing";
 import { validateOptions } from "../validation/validate-options";
 
 /**

@@ -1,7 +1,7 @@
 import { CONFIRM_MS, confirmOnce } from "../delivery/confirmation";
 import { createAuthenticate } from "./authenticate";
 import { createCheckEvent } from "./check-event";
-import { createExplainBudget } from "./explain-budget";
+import { createExplainBudget } from "../signature/explain-budget";
 import { checkHeaders } from "./method-and-headers";
 import { addCode } from "./response";
 import { fillVerifyDefaults, VERIFY_RULES, type VerifyOptions } from "./verify-options";

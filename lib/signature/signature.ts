@@ -128,12 +128,10 @@ export function listPairs(params: SignedParams): Pair[] {
   );
 }
 
-function comparePairs(a: Pair, b: Pair): number {
-  return compareCodeUnits(a[0], b[0]) || compareCodeUnits(a[1], b[1]);
-}
-
-function compareCodeUnits(a: string, b: string): number {
-  return a === b ? 0 : a < b ? -1 : 1;
+/** Orders by name, then by value, in UTF-16 code units. */
+function comparePairs([name, value]: Pair, [otherName, otherValue]: Pair): number {
+  if (name !== otherName) return name < otherName ? -1 : 1;
+  return value === otherValue ? 0 : value < otherValue ? -1 : 1;
 }
 
 function assertSignable(owner: string, url: unknown, params: unknown): void {

@@ -3,7 +3,7 @@ import type { ParameterName, PushEventVersion } from "../form/parameters";
 import { isPushEventType, PUSH_EVENT_TYPES } from "../event/event";
 import type { ChallengeDetails, PushEventOf, PushEventType } from "../event/event";
 import { parseEvent } from "../event/parse";
-import { isUuidUnique } from "../event/uuid";
+import { isUuidUnique } from "../receiver/ambiguity";
 import { describeType, oneOf, suggestName } from "../validation/validate-options";
 import { validateOptions, type OptionRules } from "../validation/validate-options";
 

@@ -1,4 +1,4 @@
-import { createExplainBudget } from "../../lib/receiver/explain-budget";
+import { createExplainBudget } from "../../lib/signature/explain-budget";
 
 const limits = { windowMs: 60_000, maxReports: 3, maxWorkMs: 100 };
 let nowMs = 0;
