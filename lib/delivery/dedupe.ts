@@ -119,8 +119,11 @@ export function createDeduplication(
     claim: DedupeClaim,
     deadlineAtMs: number,
   ): Promise<Claim> {
-    for (const hash of request.listOtherHashes?.() ?? []) {
-      const other = await claimUuid({ ...claim, contentHash: hashContent(hash) }, deadlineAtMs);
+    for (const otherHash of request.listOtherHashes?.() ?? []) {
+      const other = await claimUuid(
+        { ...claim, contentHash: hashContent(otherHash) },
+        deadlineAtMs,
+      );
       if (other !== "conflict") return other;
     }
     return "conflict";

@@ -117,7 +117,7 @@ export function hashKey(queueName: string, key: string): string {
   return hash("sha256", `${queueName}:${key}`).slice(0, KEY_DIGITS);
 }
 
-const half = (hash: string) => hash.slice(0, KEY_DIGITS / 2);
+const half = (key: string) => key.slice(0, KEY_DIGITS / 2);
 
 /** Returns the first and the last key that events of a uuid may have. */
 export function rangeOfKeys(uuidHash: string): [first: string, last: string] {
@@ -132,7 +132,7 @@ export function compareContent(
   kept: string,
 ): DeliveryResult {
   if (kept === own) return "new";
-  const isKept = (hash: string) => kept.startsWith(hashPart(hash));
+  const isKept = (other: string) => kept.startsWith(hashPart(other));
   // The other hashes cost one signature per token: compute them only when the first one differs.
   const isEqual = isKept(contentHash) || listOtherHashes?.().some(isKept) === true;
   return isEqual ? "duplicate" : "conflict";
