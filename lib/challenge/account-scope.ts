@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { hashText } from "../form/hash";
 import { WebhookError } from "../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 
@@ -24,7 +24,7 @@ export function createAccountScope(options: AccountScopeOptions) {
   const { authToken, allowedAccountSids, name, publicUrls } = options;
   const hasTokenPerAccount = typeof authToken === "function";
   // The last of a list stays the same while a domain moves.
-  const impliedAccount = name ?? hash("sha256", publicUrls.at(-1) ?? "");
+  const impliedAccount = name ?? hashText(publicUrls.at(-1) ?? "");
   const [onlySid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
   const isImplied = !hasTokenPerAccount && allowedAccountSids === undefined;
   // One token cannot authenticate several accounts: their keys stay within this receiver.

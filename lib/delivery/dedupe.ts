@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { hashText } from "../form/hash";
 import type { Claim, DedupeClaim, DedupeStore } from "./dedupe-store";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
@@ -221,7 +221,7 @@ export function createDeduplication(
 
 /** A store need not see signatures, and half of the hash is enough. */
 function hashContent(signature: string): string {
-  return hash("sha256", signature).slice(0, 32);
+  return hashText(signature).slice(0, 32);
 }
 
 function isNotConfirmed(error: unknown): boolean {

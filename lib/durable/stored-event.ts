@@ -1,4 +1,4 @@
-import { hash } from "node:crypto";
+import { hashText } from "../form/hash";
 import { hostname } from "node:os";
 import * as z from "../validation/zod";
 import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
@@ -114,7 +114,7 @@ export function toNewEvent(
 
 /** Returns 16 bytes of the hash of a key of a queue, in hexadecimal: keys have any length. */
 export function hashKey(queueName: string, key: string): string {
-  return hash("sha256", `${queueName}:${key}`).slice(0, KEY_DIGITS);
+  return hashText(`${queueName}:${key}`).slice(0, KEY_DIGITS);
 }
 
 const half = (key: string) => key.slice(0, KEY_DIGITS / 2);
@@ -139,7 +139,7 @@ export function compareContent(
 }
 
 function hashPart(contentHash: string): string {
-  return hash("sha256", contentHash).slice(0, HASH_DIGITS);
+  return hashText(contentHash).slice(0, HASH_DIGITS);
 }
 
 /** Adds a failed attempt that ends now to the stored ones, as JSON of ASCII characters. */

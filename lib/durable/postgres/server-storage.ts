@@ -1,5 +1,5 @@
-import { hash } from "node:crypto";
 import type { Client } from "pg";
+import { hashText } from "../../form/hash";
 import { settleWithin } from "../../time/closing";
 import { rangeOfKeys } from "../stored-event";
 import type {
@@ -43,7 +43,7 @@ const LISTENING =
  */
 export function createServerStorage(settings: PostgresSettings): Storage & Claims {
   const { name, schema, dedupeTtlMs, outcomeTtlMs } = settings;
-  const channel = `push_${hash("sha256", `${schema}:${name}`).slice(0, 24)}`;
+  const channel = `push_${hashText(`${schema}:${name}`).slice(0, 24)}`;
   const sender = crypto.randomUUID().slice(0, 8);
   const statements = writeStatements(`"${schema}"`, channel, sender);
   const connections = createServerConnections(settings);
