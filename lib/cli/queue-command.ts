@@ -23,6 +23,21 @@ const READY_WITHIN_MS = 10_000;
 /** Adds `queue stats|dead-letters|retry|discard`. */
 export function addQueueCommand(program: Command, terminal: Terminal): void {
   const queues = program.command("queue").description("look at a queue and at its dead letters");
+  const count = queues.command("stats").description("count the events of the queue");
+  const list = queues
+    .command("dead-letters")
+    .description("list the events that exhausted their attempts");
+  const retry = queues
+    .command("retry")
+    .description("run the handlers of a dead letter again")
+    .argument("[uuid]", "uuid of the event")
+    .option("--all", "retry every dead letter")
+    .option("--account-sid <sid>", "account, if several have a dead letter of this uuid");
+  const discard = queues
+    .command("discard")
+    .description("remove a dead letter; its uuid stays known")
+    .argument("<uuid>", "uuid of the event")
+    .option("--account-sid <sid>", "account, if several have a dead letter of this uuid");
 
   /** Adds a subcommand that runs with the queue; its argument is a uuid, or empty. */
   function add(
@@ -46,68 +61,45 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
       });
   }
 
-  add(
-    queues.command("stats").description("count the events of the queue"),
-    async (queue, { json, name }) => {
-      const stats = await queue.stats();
-      const names = (await queue.names?.()) ?? [name];
-      if (!names.includes(name) && stats.workers === 0) {
-        const list = names.toSorted().join(", ") || "none";
-        throw new Error(`No event was ever stored in a queue named ${name}. Queues here: ${list}.`);
-      }
-      if (json === true) return printJson(terminal, stats);
-      printTable(terminal, ["COUNT", "VALUE"], Object.entries(stats));
-    },
-  );
+  add(count, async (queue, { json, name }) => {
+    const stats = await queue.stats();
+    const names = (await queue.names?.()) ?? [name];
+    if (!names.includes(name) && stats.workers === 0) {
+      const known = names.toSorted().join(", ") || "none";
+      throw new Error(`No event was ever stored in a queue named ${name}. Queues here: ${known}.`);
+    }
+    if (json === true) return printJson(terminal, stats);
+    printTable(terminal, ["COUNT", "VALUE"], Object.entries(stats));
+  });
 
-  add(
-    queues.command("dead-letters").description("list the events that exhausted their attempts"),
-    async (queue, { json }) => {
-      const rows: Record<string, string | number | undefined>[] = [];
-      for await (const deadLetter of queue.deadLetters()) {
-        const { uuid, accountSid, receiver, event, attempts, failedAt, error } = deadLetter;
-        // Without the event: its parameters identify a user.
-        const type = event?.type;
-        const at = failedAt.toISOString();
-        rows.push({ uuid, accountSid, receiver, type, attempts, failedAt: at, error });
-      }
-      if (json === true) return printJson(terminal, rows);
-      const cells = rows.map((row) => Object.values(row).map((cell) => cell ?? ""));
-      const header = ["UUID", "ACCOUNT", "RECEIVER", "TYPE", "ATTEMPTS", "FAILED AT", "ERROR"];
-      printTable(terminal, header, cells);
-    },
-  );
+  add(list, async (queue, { json }) => {
+    const rows: Record<string, string | number | undefined>[] = [];
+    for await (const deadLetter of queue.deadLetters()) {
+      const { uuid, accountSid, receiver, event, attempts, failedAt, error } = deadLetter;
+      // Without the event: its parameters identify a user.
+      const type = event?.type;
+      const at = failedAt.toISOString();
+      rows.push({ uuid, accountSid, receiver, type, attempts, failedAt: at, error });
+    }
+    if (json === true) return printJson(terminal, rows);
+    const cells = rows.map((row) => Object.values(row).map((cell) => cell ?? ""));
+    const header = ["UUID", "ACCOUNT", "RECEIVER", "TYPE", "ATTEMPTS", "FAILED AT", "ERROR"];
+    printTable(terminal, header, cells);
+  });
 
-  add(
-    queues
-      .command("retry")
-      .description("run the handlers of a dead letter again")
-      .argument("[uuid]", "uuid of the event")
-      .option("--all", "retry every dead letter")
-      .option("--account-sid <sid>", "account, if several have a dead letter of this uuid"),
-    async (queue, options, uuid) => {
-      if ((uuid === "") !== (options.all === true)) {
-        throw new UsageError("Pass either the uuid of a dead letter or --all.");
-      }
-      const retried =
-        uuid === ""
-          ? await queue.retryAll()
-          : Number(await queue.retry(uuid, { accountSid: options.accountSid }));
-      report(terminal, options, "retried", retried);
-    },
-  );
+  add(retry, async (queue, options, uuid) => {
+    const { accountSid, all = false } = options;
+    if ((uuid === "") !== all) {
+      throw new UsageError("Pass either the uuid of a dead letter or --all.");
+    }
+    const retried = all ? await queue.retryAll() : Number(await queue.retry(uuid, { accountSid }));
+    report(terminal, options, "retried", retried);
+  });
 
-  add(
-    queues
-      .command("discard")
-      .description("remove a dead letter; its uuid stays known")
-      .argument("<uuid>", "uuid of the event")
-      .option("--account-sid <sid>", "account, if several have a dead letter of this uuid"),
-    async (queue, options, uuid) => {
-      const { accountSid } = options;
-      report(terminal, options, "discarded", Number(await queue.discard(uuid, { accountSid })));
-    },
-  );
+  add(discard, async (queue, options, uuid) => {
+    const { accountSid } = options;
+    report(terminal, options, "discarded", Number(await queue.discard(uuid, { accountSid })));
+  });
 }
 
 function report(terminal: Terminal, options: QueueCommandOptions, done: string, count: number) {

@@ -1,6 +1,6 @@
 import { PUSH_EVENT_TYPES } from "../../event/event";
-import { findExtending, findMethod } from "./configuration-drift";
-import { compareAge, findDuplicates, isEnabled, sends } from "./subscriptions";
+import { findDuplicates, findExtending, findMethod } from "./configuration-drift";
+import { compareAge, isEnabled, sends } from "./configuration-drift";
 import type { Webhooks } from "./resources";
 import type { Ensured, Webhook, WebhookInput } from "./webhook";
 
