@@ -1,15 +1,12 @@
 /** Events that a worker must confirm; run on each engine. */
 import { once } from "node:events";
-import { join } from "node:path";
 import { createHandlers, type Confirm, type PushWebhooksOptions } from "express-push-verification";
 import type { DeadLetter, QueueOptions } from "express-push-verification/durable";
-import { createChildProcesses } from "../support/child-processes";
 import { entityIdentity, receiveInto, untilStats, type DurableReceiver } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { collect, createGate, until } from "../support/waiting";
 import { CHALLENGE_SID, eventRequest } from "../support/webhook-requests";
 
-const script = join(__dirname, "..", "support", "queue-process.ts");
 const approval = (uuid = "approval") =>
   eventRequest("challenge.approved", {
     uuid,
@@ -19,7 +16,6 @@ const approval = (uuid = "approval") =>
 
 /** Describes the events of a receiver with the option `confirm`. */
 export function describeConfirmation(engine: StoppableEngine): void {
-  const processes = createChildProcesses(script);
   let receiver: DurableReceiver;
   let calls: string[];
   let confirm: Confirm;
@@ -63,7 +59,6 @@ export function describeConfirmation(engine: StoppableEngine): void {
     calls = [];
     confirm = () => true;
   });
-  afterEach(() => processes.killAll());
 
   it("get a 200 before confirm, and resolve waits and reach handlers only after it", async () => {
     const { push, queue, deliver } = await open();
@@ -202,10 +197,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await open();
     const waiting = wait();
     const messages: string[] = [];
-    const child = await processes.start(
-      [engine.kind, JSON.stringify(engine.place())],
-      (message) => void messages.push(message),
-    );
+    const child = await engine.startProcess((message) => void messages.push(message));
     const died = once(child, "exit");
     await receiver.deliver(approval());
     expect(await died).toEqual([null, "SIGKILL"]);

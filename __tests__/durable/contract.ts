@@ -1,6 +1,5 @@
 /** The tests that every engine of the durable queue passes. */
-import type { QueuedEvent } from "../../lib/delivery/event-queue";
-import type { DeadLetterOptions } from "../../lib/delivery/event-queue";
+import type { DeadLetterOptions, QueuedEvent } from "../../lib/delivery/event-queue";
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -16,8 +15,14 @@ import {
 } from "express-push-verification";
 import type { DurableQueue, QueueOptions, WorkOptions } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { createChildProcesses } from "../support/child-processes";
-import { queuedEvent, receiveInto, sidOf, silent, untilStats } from "../support/durable";
+import {
+  closeLater,
+  queuedEvent,
+  receiveInto,
+  sidOf,
+  silent,
+  untilStats,
+} from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { HOSTILE_VALUES } from "../support/thrown-values";
 import { collect, createGate, until } from "../support/waiting";
@@ -209,40 +214,36 @@ export function describeContract(engine: StoppableEngine): void {
 
   it("receive, store and handle are one trace", async () => {
     const telemetry = startTelemetry();
+    closeLater({ close: telemetry.stop });
     const receiver = await receiveInto(queue);
     const names: string[] = [];
     fails = () => {
       const span = trace.getActiveSpan() as unknown as ReadableSpan;
       names.push(span.name);
     };
-    try {
-      work();
-      const statuses = ["a", "b"].map((uuid) =>
-        receiver.deliver(eventRequest("challenge.approved", { uuid })),
-      );
-      expect(await Promise.all(statuses)).toEqual([200, 200]);
-      await until(() => telemetry.spans().length === 6);
-      const byId = new Map(telemetry.spans().map((span) => [span.spanContext().spanId, span]));
-      const handles = telemetry.spans().filter(({ kind }) => kind === SpanKind.CONSUMER);
-      for (const handle of handles) {
-        const stored = byId.get(handle.parentSpanContext?.spanId ?? "");
-        const received = byId.get(stored?.parentSpanContext?.spanId ?? "");
-        expect([stored?.kind, received?.kind]).toEqual([SpanKind.PRODUCER, SpanKind.SERVER]);
-        const uuid = handle.attributes["messaging.message.id"];
-        expect(stored?.attributes["messaging.message.id"]).toBe(uuid);
-        const traceIds = [handle, stored, received].map((span) => span?.spanContext().traceId);
-        expect(new Set(traceIds).size).toBe(1);
-      }
-      expect(
-        handles.map(({ attributes }) => attributes["messaging.message.id"]).toSorted(),
-      ).toEqual(["a", "b"]);
-      expect(names).toEqual(handles.map(({ name }) => name));
-      const metrics = await telemetry.readMetrics();
-      expect(metrics["messaging.client.sent.messages"]).toMatchObject([{ value: 2 }]);
-      expect(metrics["messaging.client.consumed.messages"]).toMatchObject([{ value: 2 }]);
-    } finally {
-      await telemetry.stop();
+    work();
+    const statuses = ["a", "b"].map((uuid) =>
+      receiver.deliver(eventRequest("challenge.approved", { uuid })),
+    );
+    expect(await Promise.all(statuses)).toEqual([200, 200]);
+    await until(() => telemetry.spans().length === 6);
+    const byId = new Map(telemetry.spans().map((span) => [span.spanContext().spanId, span]));
+    const handles = telemetry.spans().filter(({ kind }) => kind === SpanKind.CONSUMER);
+    for (const handle of handles) {
+      const stored = byId.get(handle.parentSpanContext?.spanId ?? "");
+      const received = byId.get(stored?.parentSpanContext?.spanId ?? "");
+      expect([stored?.kind, received?.kind]).toEqual([SpanKind.PRODUCER, SpanKind.SERVER]);
+      const uuid = handle.attributes["messaging.message.id"];
+      expect(stored?.attributes["messaging.message.id"]).toBe(uuid);
+      const traceIds = [handle, stored, received].map((span) => span?.spanContext().traceId);
+      expect(new Set(traceIds).size).toBe(1);
     }
+    const uuids = handles.map(({ attributes }) => attributes["messaging.message.id"]);
+    expect(uuids.toSorted()).toEqual(["a", "b"]);
+    expect(names).toEqual(handles.map(({ name }) => name));
+    const metrics = await telemetry.readMetrics();
+    expect(metrics["messaging.client.sent.messages"]).toMatchObject([{ value: 2 }]);
+    expect(metrics["messaging.client.consumed.messages"]).toMatchObject([{ value: 2 }]);
   });
 
   describe("dead letters", () => {
@@ -664,8 +665,6 @@ export function describeContract(engine: StoppableEngine): void {
   });
 
   describe("other processes", () => {
-    const script = join(__dirname, "..", "support", "queue-process.ts");
-    const processes = createChildProcesses(script);
     const folder = mkdtempSync(join(tmpdir(), "push-contract-"));
     const log = join(folder, "log");
     const readLog = () => readFileSync(log, "utf8").split("\n").slice(0, -1);
@@ -674,16 +673,12 @@ export function describeContract(engine: StoppableEngine): void {
 
     /** Starts a process that stores events in so many lanes. */
     const start = (lanes: number) =>
-      processes.start(
-        [engine.kind, JSON.stringify(engine.place()), log, String(lanes)],
-        (message) => void messages.push(message),
-      );
+      engine.startProcess((message) => void messages.push(message), log, String(lanes));
 
     beforeEach(() => {
       messages = [];
       writeFileSync(log, "");
     });
-    afterEach(() => processes.killAll());
     afterAll(() => rmSync(folder, { recursive: true }));
 
     it("lose no event that they stored when they are killed", async () => {
@@ -691,10 +686,10 @@ export function describeContract(engine: StoppableEngine): void {
       for (const kill of [0, 1, 2]) {
         const before = messages.length;
         await until(() => messages.length > before + 20, 20_000);
-        await processes.kill(running[kill % 2]!);
+        await engine.killProcess(running[kill % 2]!);
         running[kill % 2] = await start(4);
       }
-      for (const child of running) await processes.kill(child);
+      for (const child of running) await engine.killProcess(child);
       work();
       await untilStats(queue, idle);
       const done = new Set([...readLog(), ...handled.map(({ event }) => event.uuid)]);

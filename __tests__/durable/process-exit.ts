@@ -1,20 +1,13 @@
 /** A process that closes its queue ends by itself, whatever its store does; run on each engine. */
 import { once } from "node:events";
-import { join } from "node:path";
-import { createChildProcesses } from "../support/child-processes";
 import type { EngineOutage, StoppableEngine } from "../support/engine";
 
-const script = join(__dirname, "..", "support", "queue-process.ts");
 const NONE: EngineOutage = { name: "responds", begin() {}, end() {} };
 
 /** Describes that a process ends after it closed its queue, during an outage too. */
 export function describeProcessExit(engine: StoppableEngine): void {
-  const processes = createChildProcesses(script);
-
-  afterEach(() => processes.killAll());
-
   async function expectExit(during: EngineOutage, afterwards = NONE): Promise<void> {
-    const child = await processes.start([engine.kind, JSON.stringify(engine.place())], () => {});
+    const child = await engine.startProcess(() => {});
     await during.begin();
     try {
       const exited = once(child, "exit");

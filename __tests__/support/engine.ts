@@ -1,4 +1,6 @@
 /** The engines of the durable queue, as the suites that run on each of them use them. */
+import type { ChildProcess } from "node:child_process";
+import { join } from "node:path";
 import {
   postgresQueue,
   redisQueue,
@@ -6,6 +8,7 @@ import {
   type DurableQueue,
   type QueueOptions,
 } from "express-push-verification/durable";
+import { createChildProcesses } from "./child-processes";
 import { closeLater, closeOpened, silent } from "./durable";
 
 const ENGINES = { postgres: postgresQueue, redis: redisQueue, sqlite: sqliteQueue };
@@ -43,9 +46,13 @@ export interface EngineUnderTest {
   countConnections(): Promise<number>;
 }
 
-/** An engine, and how a process opens its queue; it is closed after the test. */
+/** An engine with queues and processes, which are closed and killed after the test. */
 export type StoppableEngine = EngineUnderTest & {
+  /** Opens the queue as a process would. */
   open(options?: Partial<QueueOptions> & { connection?: string }): DurableQueue;
+  /** Starts a process on the queue, of `queue-process.ts`, and resolves when it is ready. */
+  startProcess(onMessage: (message: string) => void, ...args: string[]): Promise<ChildProcess>;
+  killProcess(child: ChildProcess): Promise<void>;
 };
 
 /** A suite that runs on each engine. */
@@ -59,12 +66,17 @@ export function openQueue(kind: string, options: object): DurableQueue {
 
 /** Runs a suite on an engine, with an empty queue for each test. */
 export function runSuite(suite: EngineSuite, engine: EngineUnderTest): void {
+  const processes = createChildProcesses(join(__dirname, "queue-process.ts"));
   beforeEach(() => engine.start());
   suite({
     ...engine,
+    startProcess: (onMessage, ...args) =>
+      processes.start([engine.kind, JSON.stringify(engine.place()), ...args], onMessage),
+    killProcess: processes.kill,
     open: (options) => closeLater(openQueue(engine.kind, { ...engine.place(), ...options })),
   });
   afterEach(async () => {
+    processes.killAll();
     await closeOpened();
     await engine.stop();
   });

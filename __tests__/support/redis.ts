@@ -8,9 +8,6 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
 import { findFreePort } from "./ports";
 
-// The default, 5 s, is too short for some of these tests on a slow machine.
-jest.setTimeout(30_000);
-
 const binary = process.env.PUSH_TEST_REDIS_SERVER ?? "";
 
 /** Tests that start and stop a Redis of their own; skipped, and counted, where there is none. */

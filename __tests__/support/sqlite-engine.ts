@@ -1,10 +1,8 @@
-import { existsSync, readdirSync, readlinkSync } from "node:fs";
+import { spawnSync } from "node:child_process";
 import { connect, type SqliteConnection } from "../../lib/durable/sqlite/node-sqlite";
 import { QUEUE_NAME as name } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import { createFile, execute, removeFiles } from "./sqlite";
-
-const OPEN_FILES = "/proc/self/fd";
 
 /** Runs a suite with a file for each test, on a Node.js that has node:sqlite. */
 export function describeOnSqlite(title: string, suite: EngineSuite): void {
@@ -43,19 +41,9 @@ export function describeOnSqlite(title: string, suite: EngineSuite): void {
       },
       async countConnections() {
         // Only Linux lists the open files of a process.
-        if (!existsSync(OPEN_FILES)) return 0;
-        return readdirSync(OPEN_FILES).filter((descriptor) => readFileOf(descriptor) === file)
-          .length;
+        const files = spawnSync("ls", ["-l", `/proc/${process.pid}/fd`], { encoding: "utf8" });
+        return files.stdout.split("\n").filter((line) => line.endsWith(` ${file}`)).length;
       },
     });
   });
-}
-
-function readFileOf(descriptor: string): string | undefined {
-  try {
-    return readlinkSync(`${OPEN_FILES}/${descriptor}`);
-  } catch {
-    // The file was closed after it was listed.
-    return undefined;
-  }
 }

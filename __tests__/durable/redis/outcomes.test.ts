@@ -1,3 +1,4 @@
+import type { PushEventType } from "express-push-verification";
 import type { RedisQueueOptions } from "express-push-verification/durable";
 import {
   closeLater,
@@ -27,11 +28,10 @@ describeRedisQueues("waitForChallenge between processes", () => {
   async function respond(
     receiver: DurableReceiver,
     index: number,
-    type: "challenge.approved" | "challenge.denied" = "challenge.approved",
-  ) {
+    type: PushEventType = "challenge.approved",
+  ): Promise<void> {
     const request = eventRequest(type, { challenge_sid: sidOf(index), uuid: `${type}-${index}` });
     expect(await receiver.deliver(request)).toBe(200);
-    return request;
   }
   const isListening = () =>
     until(async () => (await server.redis.pubsub("CHANNELS", "*")).length === 1);
@@ -77,7 +77,7 @@ describeRedisQueues("waitForChallenge between processes", () => {
     const [a, b] = [await open(), await open({ connection: `${server.url}/1` })];
     const waiting = wait(a, 1);
     await isListening();
-    await respond(b, 1, "challenge.approved");
+    await respond(b, 1);
     await respond(a, 1, "challenge.denied");
     expect(await waiting).toHaveProperty("type", "challenge.denied");
   });
