@@ -2,64 +2,35 @@
 import type { Server } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
-import {
-  pushWebhooks,
-  type PushWebhooks,
-  type PushWebhooksOptions,
-} from "express-push-verification";
+import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
 import type { LiveUpdate } from "../../../lib/admin/console/console-view";
 import { signedRequest } from "express-push-verification/testing";
 import { send } from "../../support/servers";
 import { AUTH_TOKEN } from "../../support/webhook-requests";
-import { clientOptions, startUpstream, stopUpstreams, type Upstream } from "../../support/upstream";
+import { clientOptions, startUpstream, stopUpstreams } from "../../support/upstream";
 
 export const PATH = "/webhooks/push";
 export const MOUNT = "/admin/push";
 
-export interface ConsoleApp {
-  upstream: Upstream;
-  push: PushWebhooks;
-  audits: AuditEntry[];
-  port: number;
-  /** The address of the console. */
-  url: string;
-  publicUrl: string;
-  /** Sends an event to the receiver as the service does; returns the status. */
-  deliver: (
-    type?: Parameters<typeof signedRequest>[1],
-    overrides?: Record<string, string>,
-    change?: Partial<DeliveryChange>,
-  ) => Promise<number>;
-  /** Calls a route of the console: with a body a POST, else a GET. */
-  // Each test asserts the shape.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  call(path: string, body?: object): Promise<{ status: number; body: any }>;
-  /** Stops listening and ends all connections; `start` listens on the same port again. */
-  stop(): Promise<void>;
-  /** Stops listening, and waits for the connections to end by themselves. */
-  close(): Promise<void>;
-  start(): Promise<void>;
+/** An app that {@link startConsole} started. */
+export type ConsoleApp = Awaited<ReturnType<typeof startConsole>>;
+
+/** How a request differs from one of the service. */
+interface Change {
+  authToken?: string;
+  signedUrl?: string;
+  version?: "v1" | "v2";
+  headers?: Record<string, string>;
 }
 
-interface DeliveryChange {
-  authToken: string;
-  signedUrl: string;
-  version: "v1" | "v2";
-  headers: Record<string, string>;
-}
-
-const apps: ConsoleApp[] = [];
+const stops: (() => Promise<void>)[] = [];
 
 /** Registers the consoles of a test file: each stops after its test, with its upstream. */
 export function useConsoles(): void {
   afterEach(async () => {
-    for (const app of apps.splice(0)) {
-      await app.stop();
-      // Pending waits would keep the process alive.
-      await app.push.close();
-    }
+    for (const stop of stops.splice(0)) await stop();
     await stopUpstreams();
   });
 }
@@ -77,7 +48,7 @@ export async function startConsole({
   client?: Partial<Parameters<typeof createAdminClient>[0]>;
   before?: express.RequestHandler[];
   mount?: string;
-} = {}): Promise<ConsoleApp> {
+} = {}) {
   const upstream = await startUpstream();
   const app = express();
   const audits: AuditEntry[] = [];
@@ -106,20 +77,22 @@ export async function startConsole({
     }),
   );
 
-  const started: ConsoleApp = {
+  const close = () => new Promise((resolve) => server.close(resolve));
+  const url = `http://127.0.0.1:${port}${mount.endsWith("/") ? mount : `${mount}/`}`;
+  const started = {
     upstream,
     push,
     audits,
     port,
-    url: `http://127.0.0.1:${port}${mount.endsWith("/") ? mount : `${mount}/`}`,
+    /** The address of the console. */
+    url,
     publicUrl,
-    async deliver(type = "challenge.approved", overrides = {}, change = {}) {
-      const {
-        authToken = AUTH_TOKEN,
-        signedUrl = publicUrl,
-        version = "v2",
-        headers = {},
-      } = change;
+    /** Sends an event to the receiver as the service does; returns the status. */
+    async deliver(
+      type: Parameters<typeof signedRequest>[1] = "challenge.approved",
+      overrides: Record<string, string> = {},
+      { authToken = AUTH_TOKEN, signedUrl = publicUrl, version = "v2", headers = {} }: Change = {},
+    ): Promise<number> {
       const settings = { authToken, publicUrl: signedUrl };
       const signed = signedRequest(settings, type, overrides, { version });
       const all = { ...signed.headers, ...headers };
@@ -127,28 +100,33 @@ export async function startConsole({
       await response.arrayBuffer();
       return response.status;
     },
-    async call(path, body) {
-      const response = await fetch(`${started.url}console${path}`, {
+    /** Calls a route of the console: with a body a POST, else a GET. */
+    async call(path: string, body?: object) {
+      const response = await fetch(`${url}console${path}`, {
         ...(body !== undefined && {
           method: "POST",
           headers: { "Content-Type": "application/json" },
           body: JSON.stringify(body),
         }),
       });
-      return { status: response.status, body: await response.json() };
+      // Each test asserts the shape.
+      // oxlint-disable-next-line typescript/no-explicit-any
+      return { status: response.status, body: (await response.json()) as any };
     },
+    /** Stops listening and ends all connections; `start` listens on the same port again. */
     async stop() {
       server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
+      await close();
     },
-    async close() {
-      await new Promise((resolve) => server.close(resolve));
-    },
-    async start() {
-      await listen(port);
-    },
+    /** Stops listening, and waits for the connections to end by themselves. */
+    close,
+    start: () => listen(port),
   };
-  apps.push(started);
+  stops.push(async () => {
+    await started.stop();
+    // Pending waits would keep the process alive.
+    await push.close();
+  });
   return started;
 }
 
