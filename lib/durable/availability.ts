@@ -20,22 +20,6 @@ const PAUSE_AFTER_FAILURE_MS = 100;
 /** After this time without a failed write, any that succeeds ends an outage. */
 const QUIET_MS = 2_000;
 
-/** Repeats a write until the store has it; undefined when that is not wanted any more. */
-export async function writeAtLast<Value>(
-  availability: Availability,
-  write: () => Promise<Value>,
-): Promise<Value | undefined> {
-  while (!availability.isOver()) {
-    try {
-      return await write();
-    } catch {
-      await new Promise((resolve) => setTimeout(resolve, PAUSE_AFTER_FAILURE_MS));
-      await availability.whenOpen();
-    }
-  }
-  return undefined;
-}
-
 /** Creates the error of an operation on a queue that was closed. */
 export function createClosedError(): WebhookError {
   return new WebhookError("CLOSING", "The queue was closed.");
@@ -126,9 +110,17 @@ export function keepConnected(
       while (!isOpen() && !isRejected() && !signal.aborted) await once(state, "change");
       if (closedBy !== undefined) throw closedBy;
     },
-    /** Resolves once it can, also after it was rejected, or once it never will. */
-    async whenOpen(): Promise<void> {
-      while (!isOpen() && !isOver()) await once(state, "change");
+    /** Repeats a write until the store has it; undefined when that is not wanted any more. */
+    async writeAtLast<Value>(write: () => Promise<Value>): Promise<Value | undefined> {
+      while (!isOver()) {
+        try {
+          return await write();
+        } catch {
+          await sleep(PAUSE_AFTER_FAILURE_MS);
+          while (!isOpen() && !isOver()) await once(state, "change");
+        }
+      }
+      return undefined;
     },
     /** Throws why it cannot be used; WebhookError `STORE_UNAVAILABLE` if only a person can repair it. */
     assertOpen(): void {

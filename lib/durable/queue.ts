@@ -6,7 +6,7 @@ import { trace } from "../observability/diagnostics";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/closing";
 import { createRetry } from "../time/retry";
 import { validateOptions } from "../validation/validate-options";
-import { createClosedError, keepConnected, writeAtLast } from "./availability";
+import { createClosedError, keepConnected } from "./availability";
 import { createBatches } from "./batches";
 import { createEventOperations } from "./dead-letters";
 import { describeQueueHealth } from "./health";
@@ -150,7 +150,7 @@ export function createQueue(
   /** Also while the queue closes, and without a limit: an outage must not use up attempts. */
   async function recordConfirmed(account: string, event: ChallengeEvent): Promise<void> {
     const outcome = outcomes.toStored(account, event);
-    const stored = writeAtLast(availability, () => storeOutcome(outcome).then(() => true));
+    const stored = availability.writeAtLast(() => storeOutcome(outcome).then(() => true));
     if ((await stored) !== true) throw createClosedError();
     outcomes.notice([outcome.key]);
   }

@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { parseJson } from "../form/text";
 import { MAX_TIMER_MS } from "../validation/validate-options";
-import { writeAtLast, type Availability } from "./availability";
+import type { Availability } from "./availability";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";
 import { planFailure, type Runner, type RunFailure } from "./runner";
@@ -140,7 +140,7 @@ export function createWorkerPool(
       // Goes on until the store has it: otherwise this process would keep the event for ever.
       const settled =
         failure === undefined
-          ? writeAtLast(availability, () => finishRun({ id, started }))
+          ? availability.writeAtLast(() => finishRun({ id, started }))
           : fail(event, failure);
       if (isDue) look();
       await settled;
@@ -152,7 +152,7 @@ export function createWorkerPool(
     async function fail(event: ClaimedEvent, failure: RunFailure): Promise<void> {
       const { id, started, body, errors } = event;
       const plan = planFailure(settings, failure, event.failures + 1, errors);
-      const isDead = await writeAtLast(availability, () => failRun({ id, started, ...plan }));
+      const isDead = await availability.writeAtLast(() => failRun({ id, started, ...plan }));
       if (isDead === true) {
         runner.reportDeadLetter(parseJson(body), event.attempt, failure.reason);
       }

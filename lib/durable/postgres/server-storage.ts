@@ -23,7 +23,7 @@ import {
   isConnectionLost,
   toNeutralError,
 } from "./setup";
-import { writeStatements, type Statements } from "./statements";
+import { writeStatements } from "./statements";
 
 /** Longer than storing an event takes: events are committed in another order than their times. */
 const MARGIN_MS = 1_000;
@@ -57,7 +57,7 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
   let listening: { client: Client; destroy: () => void } | undefined;
   let last: Promise<unknown> = Promise.resolve();
 
-  const nameOf = (statement: keyof Statements) => ({
+  const nameOf = (statement: Name) => ({
     name: `push_${statement}`,
     text: statements[statement],
   });
@@ -69,12 +69,12 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
     throw toNeutralError(error);
   }
 
-  const run = <Row extends object>(statement: keyof Statements, ...values: unknown[]) =>
+  const run = <Row extends object>(statement: Name, ...values: unknown[]) =>
     connections.query<Row>(nameOf(statement), values).catch(explain);
 
   /** Runs a statement on the connection that listens, after those that run: pg queues none. */
   async function runUndoable<Row extends object>(
-    statement: keyof Statements,
+    statement: Name,
     ...values: unknown[]
   ): Promise<Row[]> {
     const on = listening;
@@ -188,4 +188,5 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
   };
 }
 
+type Name = keyof ReturnType<typeof writeStatements>;
 type Count = { count: number };

@@ -23,12 +23,10 @@ const hex = (column: string) => `replace(${column}::text, '-', '')`;
 const batch = (parameter: string, columns: string) =>
   `json_to_recordset(${parameter}::json) as input (${columns})`;
 
-/** The statements of a queue in Postgres, with the names and in the order of those for a file. */
-export type Statements = ReturnType<typeof writeStatements>;
-
 /**
- * Writes the statements of a queue, whose number is the last parameter of most. The schema is quoted,
- * and the sender a name of this process, which ignores its own notifications.
+ * Writes the statements of a queue, with the names and in the order of those for a file. Its number is
+ * the last parameter of most. The schema is quoted, and the sender a name of this process, which
+ * ignores its own notifications.
  */
 export function writeStatements(schema: string, channel: string, sender: string) {
   const event = `${schema}.event`;

@@ -2,7 +2,6 @@ import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ErrorCode, Worker, type Job } from "bullmq";
 import { parseJson } from "../../form/text";
-import { writeAtLast } from "../availability";
 import { planFailure, type Runner } from "../runner";
 import { LEASE_MS, MAX_STALLS, STALLED } from "../storage";
 import { addFailure } from "../stored-event";
@@ -148,12 +147,12 @@ export function startRedisWorker(
     const { errors, pauseMs, isForged } = planFailure(settings, failure, failures, formerErrors);
     if (pauseMs !== undefined) {
       const data = { body, errors, dueAtMs: Date.now() + pauseMs };
-      await writeAtLast(availability, () => job.updateData(data).catch(ignoreMissing));
+      await availability.writeAtLast(() => job.updateData(data).catch(ignoreMissing));
       throw new FailedRunError(pauseMs);
     }
     const letter = { body, errors, attempts: attemptsStarted };
     const bury = () => deadLetters.bury(id, letter).then(() => true);
-    if ((await writeAtLast(availability, bury)) !== true) throw new FailedRunError(0);
+    if ((await availability.writeAtLast(bury)) !== true) throw new FailedRunError(0);
     if (isForged) await deadLetters.forget(job);
     // From here on the event is a dead letter, and for BullMQ its job is complete.
     runner.reportDeadLetter(stored, attemptsStarted, failure.reason);

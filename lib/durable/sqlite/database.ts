@@ -18,17 +18,14 @@ const MIN_DATABASE_BYTES = 512;
 const OPEN_MS = 12_000;
 const OPEN_PAUSE_MS = 50;
 
-/** A queue's open file. */
-export type Database = ReturnType<typeof createDatabase>;
-
 /**
  * Opens the file of a queue, or creates it. A file of anything else is not changed.
  *
  * @param busyMs how long to wait for a file that another process has locked.
  * @throws QueueError; the errors of SQLite.
  */
-export function openDatabase(file: string, name: string, busyMs = OPEN_MS): Database {
-  function open(): Database {
+export function openDatabase(file: string, name: string, busyMs = OPEN_MS) {
+  function open() {
     createPrivateFile(file);
     assertOwn(file, name);
     const connection = connect(file);

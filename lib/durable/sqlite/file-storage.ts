@@ -26,13 +26,14 @@ export function createFileStorage(settings: SqliteSettings): Storage & Claims {
     thread?.postMessage(request);
   }
 
-  function call(method: MethodName, args: readonly unknown[]): Promise<unknown> {
-    return new Promise<never>((resolve, reject) => {
-      if (thread === undefined) return reject(new Error("The file is not open."));
-      pending.push({ resolve, reject });
-      send([method, args]);
-    });
-  }
+  const createMethod =
+    (method: MethodName) =>
+    (...args: readonly unknown[]) =>
+      new Promise<never>((resolve, reject) => {
+        if (thread === undefined) return reject(new Error("The file is not open."));
+        pending.push({ resolve, reject });
+        send([method, args]);
+      });
 
   function settle({ value, failure }: Extract<ThreadMessage, { type: "reply" }>): void {
     const request = pending.shift();
@@ -40,9 +41,8 @@ export function createFileStorage(settings: SqliteSettings): Storage & Claims {
     else request?.reject(toError(failure));
   }
 
-  const names = Object.keys(METHODS) as MethodName[];
   const methods: object = Object.fromEntries(
-    names.map((method) => [method, (...args: readonly unknown[]) => call(method, args)]),
+    (Object.keys(METHODS) as MethodName[]).map((method) => [method, createMethod(method)]),
   );
 
   async function connect(onHint: (hint: Hint) => void): Promise<{ ended: Promise<Error> }> {

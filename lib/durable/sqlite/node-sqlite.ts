@@ -1,16 +1,14 @@
 import { isBuiltin } from "node:module";
 import { isOlder } from "../packages";
 
-type SqlValue = string | number | null | Uint8Array;
-
 /** A row of a result, by column name. */
-export type SqlRow = Record<string, SqlValue>;
+export type SqlRow = Record<string, unknown>;
 
 /** A prepared statement of node:sqlite. */
 export interface PreparedStatement {
-  run(...values: SqlValue[]): { changes: number | bigint; lastInsertRowid: number | bigint };
-  get(...values: SqlValue[]): SqlRow | undefined;
-  all(...values: SqlValue[]): SqlRow[];
+  run(...values: unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint };
+  get(...values: unknown[]): SqlRow | undefined;
+  all(...values: unknown[]): SqlRow[];
 }
 
 /** A connection of node:sqlite; the declarations of Node.js 20 have none. */

@@ -25,9 +25,6 @@ export const METHODS = {
 /** A method of {@link METHODS}. */
 export type MethodName = keyof typeof METHODS;
 
-/** The operations of the thread on an open file: the methods of the storage, and some of its own. */
-export type FileOperations = ReturnType<typeof createFileOperations>;
-
 type Operations = {
   [Name in MethodName]: (
     ...args: Parameters<(Storage & Claims)[Name]>
@@ -43,7 +40,7 @@ const toHex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString("hex
 /** The statements name the columns as the storage does. */
 const rows = <Row>(found: SqlRow[]) => found as unknown as Row[];
 
-/** Creates the operations of the thread. */
+/** Creates the operations of the thread on an open file: the methods of the storage, and some of its own. */
 export function createFileOperations(
   connection: SqliteConnection,
   { dedupeTtlMs, outcomeTtlMs }: Pick<SqliteSettings, "dedupeTtlMs" | "outcomeTtlMs">,

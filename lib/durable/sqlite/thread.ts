@@ -1,9 +1,9 @@
 /** The thread that owns the connection of one queue, so that the app never waits for the disk. */
 import { parentPort, workerData } from "node:worker_threads";
-import { openDatabase, type Database } from "./database";
+import { openDatabase } from "./database";
 import { explainDamage, explainOpening, isDamage } from "./file-error";
 import { sqliteCodeOf, type PreparedStatement } from "./node-sqlite";
-import { createFileOperations, METHODS, type FileOperations, type MethodName } from "./operations";
+import { createFileOperations, METHODS, type MethodName } from "./operations";
 import type { SqliteSettings } from "./options";
 import { LEASE_MS, type Hint } from "../storage";
 
@@ -36,8 +36,8 @@ const port = parentPort;
 if (port === null) throw new Error("This file is the entry of a worker thread.");
 
 const post = (message: ThreadMessage) => port.postMessage(message);
-let database: Database;
-let operations: FileOperations;
+let database: ReturnType<typeof openDatabase>;
+let operations: ReturnType<typeof createFileOperations>;
 let versionPragma: PreparedStatement;
 let seenVersion: number | undefined;
 let othersWroteAtMs: number;
@@ -95,7 +95,7 @@ function run(method: MethodName, args: readonly unknown[]): unknown {
   const call = operations[method] as (...values: readonly unknown[]) => unknown;
   const kind = METHODS[method];
   if (kind === "read") return database.read(() => call(...args));
-  const [owner, held] = args as Parameters<FileOperations["isClaimNeeded"]>;
+  const [owner, held] = args as Parameters<typeof operations.isClaimNeeded>;
   const isNeeded = () => operations.isClaimNeeded(owner, held);
   if (method === "claim" && !database.read(isNeeded)) return [];
   return database.transact(kind === "durable", () => call(...args));
