@@ -80,8 +80,10 @@ const BACKOFF: OptionRule = {
   expected: `${DELAY_MS.expected}, or an object such as { type: "exponential", delayMs: 500, jitter: 0.5 }`,
 };
 
-/** The rules of {@link QueueOptions}. */
-export const QUEUE_RULES: OptionRules<QueueOptions> = {
+/** The rules of the options that only one engine has. */
+export type OwnRules<Options extends QueueOptions> = OptionRules<Omit<Options, keyof QueueOptions>>;
+
+const QUEUE_RULES: OptionRules<QueueOptions> = {
   name: {
     accepts: isName,
     expected:
@@ -110,23 +112,22 @@ const DEFAULTS = {
 /**
  * Validates the options of an engine, and fills in the defaults.
  *
- * @param rules those of all options of the engine, {@link QUEUE_RULES} among them.
- * @param defaults those of options that only this engine has.
+ * @param ownRules those of the options that only this engine has.
+ * @param defaults of the same options.
  * @throws TypeError for an option that is unknown or impossible.
  */
 export function resolveQueueOptions<Options extends QueueOptions>(
   owner: string,
   options: Options,
-  rules: OptionRules<Options>,
+  ownRules: OwnRules<Options>,
   defaults: Partial<Options> = {},
 ): EngineSettings<Options> {
+  const rules = { ...QUEUE_RULES, ...ownRules } as unknown as OptionRules<Options>;
   validateOptions(owner, options, rules);
-  const names = Object.keys(rules) as (keyof Options)[];
+  const names = Object.keys(rules) as (keyof Options & string)[];
   const given = names.filter((name) => options[name] !== undefined);
-  const known = Object.fromEntries(
-    given.map((name) => [name, options[name]]),
-  ) as unknown as Options;
-  const settings = { ...DEFAULTS, ...defaults, ...known };
+  const known: object = Object.fromEntries(given.map((name) => [name, options[name]]));
+  const settings = { ...DEFAULTS, ...defaults, ...(known as Options) };
   const { backoff, dedupeTtlMs, outcomeTtlMs = dedupeTtlMs, logger } = settings;
   if (outcomeTtlMs < dedupeTtlMs) {
     throw new TypeError(

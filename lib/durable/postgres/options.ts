@@ -1,13 +1,8 @@
+import { hasMethods, oneOf, wholeNumber } from "../../validation/validate-options";
 import {
-  hasMethods,
-  oneOf,
-  wholeNumber,
-  type OptionRules,
-} from "../../validation/validate-options";
-import {
-  QUEUE_RULES,
   resolveQueueOptions,
   type EngineSettings,
+  type OwnRules,
   type QueueOptions,
 } from "../queue-options";
 
@@ -50,8 +45,7 @@ export interface PostgresQueueOptions extends QueueOptions {
 /** Options with every default filled in. */
 export type PostgresSettings = EngineSettings<PostgresQueueOptions>;
 
-const RULES: OptionRules<PostgresQueueOptions> = {
-  ...QUEUE_RULES,
+const RULES: OwnRules<PostgresQueueOptions> = {
   connection: {
     accepts: isConnection,
     expected:

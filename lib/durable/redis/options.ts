@@ -1,9 +1,9 @@
-import { oneOf, wholeNumber, type OptionRules } from "../../validation/validate-options";
+import { oneOf, wholeNumber } from "../../validation/validate-options";
 import {
   isName,
-  QUEUE_RULES,
   resolveQueueOptions,
   type EngineSettings,
+  type OwnRules,
   type QueueOptions,
 } from "../queue-options";
 
@@ -76,8 +76,7 @@ export type RedisSettings = EngineSettings<RedisQueueOptions>;
 export const PACKAGES = { bullmq: "5.17.1", ioredis: "5.4.1" };
 
 const REPLICA_COUNT = wholeNumber(0, 100, "replicas");
-const RULES: OptionRules<RedisQueueOptions> = {
-  ...QUEUE_RULES,
+const RULES: OwnRules<RedisQueueOptions> = {
   connection: {
     accepts: (value) => findProblem(value) === undefined,
     expected: 'a URL such as "redis://127.0.0.1:6379", options of ioredis, or an ioredis instance',
@@ -88,7 +87,6 @@ const RULES: OptionRules<RedisQueueOptions> = {
   prefix: { accepts: isName, expected: "up to 100 characters without colons and spaces" },
   durability: oneOf("require", "provider", "warn", "trust"),
   replicas: {
-    ...REPLICA_COUNT,
     accepts: (value) => value === "all" || REPLICA_COUNT.accepts(value),
     expected: `"all", or ${REPLICA_COUNT.expected}`,
   },

@@ -1,10 +1,9 @@
 import { statSync } from "node:fs";
 import { dirname, resolve } from "node:path";
-import type { OptionRules } from "../../validation/validate-options";
 import {
-  QUEUE_RULES,
   resolveQueueOptions,
   type EngineSettings,
+  type OwnRules,
   type QueueOptions,
   warnOfRisk,
 } from "../queue-options";
@@ -24,8 +23,7 @@ export interface SqliteQueueOptions extends QueueOptions {
 /** Options with every default filled in; the path of the file is absolute. */
 export type SqliteSettings = EngineSettings<SqliteQueueOptions>;
 
-const RULES: OptionRules<SqliteQueueOptions> = {
-  ...QUEUE_RULES,
+const RULES: OwnRules<SqliteQueueOptions> = {
   file: {
     accepts: isFilePath,
     expected: 'the path of a file in a folder that exists, such as "./data/push.db"',
