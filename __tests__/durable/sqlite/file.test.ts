@@ -89,7 +89,8 @@ it("finds the damage of a file of more than 512 MiB when a worker meets it, and 
 });
 
 it("makes a dead letter of a row whose number node:sqlite cannot read, and handles the others", async () => {
-  const file = await createQueueFile(2, "UPDATE event SET failures = 1 << 60 WHERE id = 1");
+  const file = await createQueueFile(2);
+  execute(file, "UPDATE event SET failures = 1 << 60 WHERE id = 1");
   const queue = open(file);
   const handled: string[] = [];
   queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
