@@ -114,8 +114,8 @@ export function adminRouter(options: AdminRouterOptions): Router {
 
   /** Creates the handler of a route. */
   function handle(route: Route) {
-    // Another site may link to the page of the console, and may load nothing else of it.
     const { input, output, status = 200, sends } = route;
+    // Another site may link to the page of the console, and may load nothing else of it.
     const rejectsForeign = consoleRoutes.includes(route) && route.path !== "/";
     return async function adminRoute(req: Request, res: Response): Promise<void> {
       const audited: Audited = {};
