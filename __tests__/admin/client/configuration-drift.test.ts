@@ -66,18 +66,18 @@ describe("webhooks.check", () => {
 
   const all = [...FACTORS, ...CHALLENGES];
   const disabled = { status: "disabled" } as const;
+  const of = (...event_types: NonNullable<NewWebhook["event_types"]>[number][]) => ({
+    event_types,
+  });
+  const UNHANDLED = FACTORS.map((type) => `EVENT_NOT_HANDLED 0 ${type}`);
   /** The Webhooks of the URL, the types that are handled, the findings, and those that mends leave. */
   const rows: [Partial<NewWebhook>[], readonly PushEventType[], string[], string[]?][] = [
     [[disabled], CHALLENGES, ["DISABLED 0"]],
     [[{ version: "v1" }], CHALLENGES, ["VERSION_LEGACY 0"]],
     [[{ webhook_method: "GET" }], CHALLENGES, ["METHOD_DIFFERS 0"]],
+    [[of("challenge.approved")], CHALLENGES, ["EVENT_NOT_SUBSCRIBED 0 challenge.denied"]],
     [
-      [{ event_types: ["challenge.approved"] }],
-      CHALLENGES,
-      ["EVENT_NOT_SUBSCRIBED 0 challenge.denied"],
-    ],
-    [
-      [{ event_types: ["factor.created"] }],
+      [of("factor.created")],
       CHALLENGES,
       [
         "EVENT_NOT_HANDLED 0 factor.created",
@@ -85,31 +85,22 @@ describe("webhooks.check", () => {
         "EVENT_NOT_SUBSCRIBED 0 challenge.denied",
       ],
     ],
-    [
-      [{ event_types: ["*"] }],
-      CHALLENGES,
-      FACTORS.map((type) => `EVENT_NOT_HANDLED 0 ${type}`),
-      FACTORS.map((type) => `EVENT_NOT_HANDLED 0 ${type}`),
-    ],
+    [[of("*")], CHALLENGES, UNHANDLED, UNHANDLED],
     // Several Webhooks of the URL.
-    [[{ event_types: FACTORS }, { event_types: CHALLENGES }], all, []],
-    [[{ event_types: CHALLENGES }, { event_types: FACTORS, ...disabled }], all, ["DISABLED 1"]],
-    [[{ event_types: CHALLENGES, ...disabled }, { event_types: FACTORS }], FACTORS, []],
-    [[{ event_types: ["*"] }, { ...disabled }], all, []],
-    [[{ ...disabled }, { event_types: ["*"] }], all, []],
+    [[of(...FACTORS), of(...CHALLENGES)], all, []],
+    [[of(...CHALLENGES), { event_types: FACTORS, ...disabled }], all, ["DISABLED 1"]],
+    [[{ event_types: CHALLENGES, ...disabled }, of(...FACTORS)], FACTORS, []],
+    [[of("*"), { ...disabled }], all, []],
+    [[{ ...disabled }, of("*")], all, []],
     [[{ ...disabled }, {}], CHALLENGES, []],
     [[disabled, disabled], CHALLENGES, ["DISABLED 0", "DISABLED 1"]],
     [[{}, { event_types: all, ...disabled }], all, ["DISABLED 1"]],
     [[{}, {}], CHALLENGES, [`DUPLICATE 1 ${CHALLENGES.join(" ")}`]],
-    [[{ event_types: ["*"] }, {}], all, [`DUPLICATE 1 ${CHALLENGES.join(" ")}`]],
-    [[{}, { event_types: ["*"] }], all, [`DUPLICATE 0 ${CHALLENGES.join(" ")}`]],
+    [[of("*"), {}], all, [`DUPLICATE 1 ${CHALLENGES.join(" ")}`]],
+    [[{}, of("*")], all, [`DUPLICATE 0 ${CHALLENGES.join(" ")}`]],
+    [[of(...FACTORS, "challenge.denied"), {}], all, ["DUPLICATE 1 challenge.denied"]],
     [
-      [{ event_types: [...FACTORS, "challenge.denied"] }, {}],
-      all,
-      ["DUPLICATE 1 challenge.denied"],
-    ],
-    [
-      [{}, { event_types: ["factor.created"] }],
+      [{}, of("factor.created")],
       all,
       ["EVENT_NOT_SUBSCRIBED 0 factor.verified", "EVENT_NOT_SUBSCRIBED 0 factor.deleted"],
     ],
