@@ -162,46 +162,36 @@ export async function runSchedule(
     }
   }
 
+  /** Resolves in a later step of a process, or of the store and the network. */
+  const stepOf = (process: Worker | undefined) =>
+    new Promise<void>((resolve) => scheduler.add(process, resolve));
+
   /** Calls the store over a network that loses, delays and reorders. */
-  function call(process: Worker, method: (typeof METHODS)[number], args: unknown[]) {
-    return new Promise<unknown>((resolve, reject) => {
-      const draw = areFaultsOn ? random() : 1;
-      const fail = () => scheduler.add(process, () => reject(NO_REPLY));
-      if (isAway || draw < 0.06) fail();
-      else if (draw < 0.11) {
-        // The caller gives up, and the store runs it later.
-        scheduler.add(undefined, () =>
-          scheduler.add(undefined, () => void execute(process, method, args)),
-        );
-        fail();
-      } else {
-        scheduler.add(undefined, () => {
-          const reply = execute(process, method, args);
-          if (draw < 0.17) fail();
-          else {
-            scheduler.add(process, () => {
-              const claimed = method === "claim" ? (reply as ClaimedEvent[]) : [];
-              for (const event of claimed) process.claimed.set(event.body, event);
-              resolve(reply);
-            });
-          }
-        });
-      }
-    });
+  async function call(process: Worker, method: (typeof METHODS)[number], args: unknown[]) {
+    const draw = areFaultsOn ? random() : 1;
+    const isReceived = !isAway && draw >= 0.06;
+    const isLost = !isReceived || draw < 0.17;
+    const run = () => stepOf(undefined).then(() => execute(process, method, args));
+    let reply: unknown;
+    if (isReceived && draw >= 0.11) reply = await run();
+    // The caller gives up, and the store runs it later.
+    else if (isReceived) void stepOf(undefined).then(run);
+    await stepOf(process);
+    if (isLost) throw NO_REPLY;
+    const claimed = method === "claim" ? (reply as ClaimedEvent[]) : [];
+    for (const event of claimed) process.claimed.set(event.body, event);
+    return reply;
   }
 
   function connect(process: Worker): Engine {
     const storage: Record<string, unknown> = {
       title: "The store",
-      connect: (onHint: Worker["onHint"]) =>
-        new Promise((resolve, reject) => {
-          scheduler.add(process, () => {
-            if (isAway) return reject(NO_REPLY);
-            process.onHint = onHint;
-            const ended = new Promise<Error>((end) => (process.disconnect = end));
-            resolve({ ended });
-          });
-        }),
+      async connect(onHint: Worker["onHint"]) {
+        await stepOf(process);
+        if (isAway) throw NO_REPLY;
+        process.onHint = onHint;
+        return { ended: new Promise<Error>((end) => (process.disconnect = end)) };
+      },
     };
     for (const method of METHODS) {
       storage[method] = (...args: unknown[]) => {
@@ -213,22 +203,20 @@ export async function runSchedule(
   }
 
   function createRunner(process: Worker): Runner {
-    const handle = (stored: unknown, attempt: number) =>
-      new Promise<RunFailure | undefined>((resolve) => {
-        const run = process.claimed.get(toAsciiJson(stored));
-        if (run === undefined) throw new Error("the handlers of no claimed event run");
-        if (begun.has(keyOf(run))) problems.push(`run ${keyOf(run)} begins twice`);
-        if (attempt !== run.attempt) problems.push("the attempt is wrong");
-        const one: BegunRun = { by: process };
-        begun.set(keyOf(run), one);
-        scheduler.add(process, () => {
-          const draw = random();
-          one.isSuccessful = draw < 0.6;
-          one.isPermanent = draw > 0.95;
-          const failure = { reason: "down", isPermanent: one.isPermanent, isForged: false };
-          resolve(one.isSuccessful ? undefined : failure);
-        });
-      });
+    async function handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {
+      const run = process.claimed.get(toAsciiJson(stored));
+      if (run === undefined) throw new Error("the handlers of no claimed event run");
+      if (begun.has(keyOf(run))) problems.push(`run ${keyOf(run)} begins twice`);
+      if (attempt !== run.attempt) problems.push("the attempt is wrong");
+      const one: BegunRun = { by: process };
+      begun.set(keyOf(run), one);
+      await stepOf(process);
+      const draw = random();
+      one.isSuccessful = draw < 0.6;
+      one.isPermanent = draw > 0.95;
+      if (one.isSuccessful) return undefined;
+      return { reason: "down", isPermanent: one.isPermanent, isForged: false };
+    }
     return { concurrency: 2, handle, reportDeadLetter() {}, freedAtMs: () => undefined };
   }
 
