@@ -1,7 +1,5 @@
-export { createAdminClient } from "./client/client";
-export type { AdminClient } from "./client/client";
-export { confirmWith } from "./client/confirm-with";
-export type { ConfirmWithOptions } from "./client/confirm-with";
+export { createAdminClient, type AdminClient } from "./client/client";
+export { confirmWith, type ConfirmWithOptions } from "./client/confirm-with";
 export type { AdminClientOptions } from "./client/options";
 export type { Page } from "./client/list";
 export type { CreatedKey, Key } from "./client/key";
@@ -9,8 +7,7 @@ export type { Finding, Webhook, WebhookEventType, WebhookInput } from "./client/
 export type { Challenges, Factors, FetchedChallenge, FetchedFactor } from "./client/resources";
 export type { Keys, Webhooks } from "./client/resources";
 
-export { ApiError } from "./client/api-error";
-export type { ApiErrorCode } from "./client/api-error";
+export { ApiError, type ApiErrorCode } from "./client/api-error";
 export { InputError } from "./client/input-error";
 
 export { adminRouter } from "./router/router";

@@ -1,5 +1,4 @@
 export { signedRequest } from "./signed-request";
 export type { ReceiverSettings, SignedRequest, SignedRequestOptions } from "./signed-request";
 export { testDedupeStore } from "./test-dedupe-store";
-export { eventFixture } from "./event-fixture";
-export type { EventFixtureOptions, EventOverrides } from "./event-fixture";
+export { eventFixture, type EventFixtureOptions, type EventOverrides } from "./event-fixture";
