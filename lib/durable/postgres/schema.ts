@@ -82,10 +82,14 @@ export async function prepareSchema(
     }
     if (!create) await assertQueue(client, schema, name, version > 0);
     if (version === 0) await createSchema(client, schema);
-    const number = await findQueue(client, schema, name);
+    const { rows } = await client.query<{ id: number }>(
+      `insert into "${schema}".queue (name) values ($1)
+       on conflict (name) do update set name = excluded.name returning id`,
+      [name],
+    );
     await planStatements(client, schema, statements);
     await client.query("commit");
-    return number;
+    return rows[0]?.id ?? 0;
   } catch (error) {
     await client.query("rollback").catch(() => {});
     throw explainSchema(client, schema, error);
@@ -109,15 +113,6 @@ async function assertQueue(client: Client, schema: string, name: string, hasSche
     "POSTGRES_REJECTED",
     `postgresQueue: the schema ${schema} has no queue named ${name}; it has: ${names.join(", ") || "none"}.`,
   );
-}
-
-async function findQueue(client: Client, schema: string, name: string): Promise<number> {
-  const { rows } = await client.query<{ id: number }>(
-    `insert into "${schema}".queue (name) values ($1)
-     on conflict (name) do update set name = excluded.name returning id`,
-    [name],
-  );
-  return rows[0]?.id ?? 0;
 }
 
 /** Returns 0 for a schema that has none of the tables. */

@@ -23,9 +23,6 @@ const REQUIRED = {
 const ADVICE =
   'With a managed service, check that it keeps every confirmed write (appendonly yes, appendfsync always or a transaction log, maxmemory-policy noeviction), then set durability: "provider".';
 
-/** The message of ioredis for a command without a reply. */
-const TIMED_OUT = "Command timed out";
-
 const PROBE_MS = 1_000;
 
 /** The commands of this package and of BullMQ, each with a key of no other use; `=` is this key again. */
@@ -78,7 +75,8 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
       if (findRedisRejection(error) !== undefined) {
         return { doubt: `CONFIG GET ${name} replied "${describeRedisError(error)}"` };
       }
-      if ((error as Error).message === TIMED_OUT) {
+      // Of ioredis, for a command without a reply.
+      if ((error as Error).message === "Command timed out") {
         isUnanswered = true;
         redis.disconnect(true);
       }

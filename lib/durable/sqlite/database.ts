@@ -61,7 +61,12 @@ function prepareFile(connection: SqliteConnection, file: string, name: string): 
   // fsync of macOS does not wait for the disk.
   connection.exec("PRAGMA fullfsync = ON; PRAGMA synchronous = FULL");
   connection.exec("BEGIN IMMEDIATE");
-  if (isEmpty(connection)) create(connection, name);
+  if (isEmpty(connection)) {
+    connection.exec(SCHEMA);
+    connection.prepare("INSERT INTO queue (name) VALUES (?)").run(name);
+    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+  }
   connection.exec("COMMIT");
   assertSchema(connection, file, name);
   // BEGIN IMMEDIATE only reads a file that this process may not write to.
@@ -133,13 +138,6 @@ function rollBack(connection: SqliteConnection): void {
     // SQLite itself rolls back when the disk is full or fails.
     if (!/no transaction is active/.test((error as Error).message)) throw error;
   }
-}
-
-function create(connection: SqliteConnection, name: string): void {
-  connection.exec(SCHEMA);
-  connection.prepare("INSERT INTO queue (name) VALUES (?)").run(name);
-  connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-  connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
 }
 
 /**

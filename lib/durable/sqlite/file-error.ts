@@ -8,7 +8,13 @@ export function explainOpening(file: string, error: unknown): unknown {
   const code = sqliteCodeOf(error);
   if (code === "SQLITE_NOTADB") return createNoDatabaseError(file);
   const denied = listDenied(file);
-  if (denied.length > 0) return createReadOnlyError(file, denied);
+  if (denied.length > 0) {
+    const user = process.getuid === undefined ? "" : ` (user ${process.getuid()})`;
+    return new QueueError(
+      "FILE_READONLY",
+      `sqliteQueue: this process${user} may not write to ${denied.join(", ")}. SQLite needs the folder, too, for the files beside ${file}. Give them to the user of the process, with chown -R, or mount the folder for writing.`,
+    );
+  }
   if (code !== "SQLITE_BUSY") return explainDamage(file, error);
   const version = process.versions.sqlite ?? "";
   const hint = canShare(version)
@@ -43,14 +49,6 @@ function listDenied(file: string): string[] {
       return (error as NodeJS.ErrnoException).code !== "ENOENT";
     }
   });
-}
-
-function createReadOnlyError(file: string, denied: readonly string[]): QueueError {
-  const user = process.getuid === undefined ? "" : ` (user ${process.getuid()})`;
-  return new QueueError(
-    "FILE_READONLY",
-    `sqliteQueue: this process${user} may not write to ${denied.join(", ")}. SQLite needs the folder, too, for the files beside ${file}. Give them to the user of the process, with chown -R, or mount the folder for writing.`,
-  );
 }
 
 /** Creates the error of a file that is no database. */
