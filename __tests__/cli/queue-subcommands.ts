@@ -1,44 +1,34 @@
-import {
-  PermanentError,
-  pushWebhooks,
-  type PushEvent,
-  type UnknownPushEvent,
-} from "express-push-verification";
+import { PermanentError, type PushEvent } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
 import { until } from "../support/waiting";
-import { send, startServer, stopServers } from "../support/servers";
+import { createReceiver } from "../support/receivers";
 import { runCommand } from "../support/terminals";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+import { eventRequest } from "../support/webhook-requests";
 
 /** Tests the subcommands on a queue that has a dead letter. */
 export function testSubcommands(open: () => { store: string; queue: DurableQueue }): void {
   let store: string;
   let queue: DurableQueue;
   let isFixed = false;
-  const events: (PushEvent | UnknownPushEvent)[] = [];
+  let receiver: ReturnType<typeof createReceiver>;
 
   beforeAll(async () => {
     ({ store, queue } = open());
-    const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, queue });
-    push.onAny((event) => {
-      events.push(event);
+    receiver = createReceiver({ queue });
+    receiver.push.onAny(() => {
       if (!isFixed) throw new PermanentError("no such order");
     });
-    queue.work(push.handlers);
-    const port = await startServer((req, res) => void push(req, res));
-    expect(await send(port, eventRequest("factor.created"))).toHaveProperty("status", 200);
+    queue.work(receiver.push.handlers);
+    expect(await receiver.receive(eventRequest("factor.created"))).toBe(200);
     await until(async () => (await queue.stats()).deadLetters === 1);
   });
-  afterAll(async () => {
-    await queue.close();
-    await stopServers();
-  });
+  afterAll(() => queue.close());
 
   const run = (...args: string[]) =>
     runCommand(["queue", ...args, "--name", "cli"], { PUSH_QUEUE: store });
 
   it("list, retry and discard dead letters, and count", async () => {
-    const [{ uuid, account_sid }] = events as [PushEvent];
+    const [{ uuid, account_sid }] = receiver.events as [PushEvent];
     const stats = await run("stats", "--json");
     expect(JSON.parse(stats.stdout)).toMatchObject({ waiting: 0, deadLetters: 1, workers: 1 });
 
@@ -53,7 +43,7 @@ export function testSubcommands(open: () => { store: string; queue: DurableQueue
     expect(await run("retry", "no-such-uuid")).toMatchObject({ code: 1 });
     isFixed = true;
     expect(await run("retry", uuid)).toMatchObject({ code: 0, stdout: "retried 1\n" });
-    await until(() => events.length === 2);
+    await until(() => receiver.events.length === 2);
     expect(await run("discard", uuid)).toMatchObject({
       code: 1,
       stdout: "There is no such dead letter.\n",
