@@ -81,7 +81,10 @@ async function runHandlers(
   if (selected.handlers.length === 0) return false;
 
   const timeout = new AbortController();
-  const run: HandlerContext = { ...context, signal: timeout.signal };
+  const { signal } = timeout;
+  const { attempt, authTokenIndex, publicUrlIndex, receiver } = context;
+  // Each field by its name: a spread costs Node 20 a microsecond.
+  const run: HandlerContext = { attempt, authTokenIndex, publicUrlIndex, receiver, signal };
   const results = selected.handlers.map((handler): unknown => {
     try {
       return handler(event, run);
