@@ -109,11 +109,6 @@ export function createRunner(
   let running = 0;
   let changedAtMs = performance.now();
 
-  function countRunning(change: 1 | -1): void {
-    running += change;
-    changedAtMs = performance.now();
-  }
-
   function read(stored: unknown): RestoredEvent {
     try {
       return readStoredEvent(stored);
@@ -139,8 +134,8 @@ export function createRunner(
     freedAtMs: () => (running < concurrency ? changedAtMs : undefined),
     /** Reads a stored event and runs its handlers; returns why that failed. */
     async handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {
-      countRunning(1);
-      const startMs = performance.now();
+      running++;
+      const startMs = (changedAtMs = performance.now());
       try {
         const restored = read(stored);
         const { event, authTokenIndex, publicUrlIndex, receiver, carrier } = restored;
@@ -159,7 +154,8 @@ export function createRunner(
           durationMs: performance.now() - startMs,
         };
       } finally {
-        countRunning(-1);
+        running--;
+        changedAtMs = performance.now();
       }
     },
     /** Reports a stored event that is a dead letter now. */

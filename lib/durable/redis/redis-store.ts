@@ -41,8 +41,6 @@ const RECORD = `
   end`;
 /** A uuid is noted before BullMQ keeps it, and must not expire before. */
 const NOTE_MARGIN_MS = 1_000;
-/** The process prepares a batch while Redis runs others; no fsync makes larger ones cheaper. */
-const STORE_BATCHES = { maxItems: 32, maxRunning: 4 };
 const PING_MS = 2_000;
 
 /**
@@ -127,7 +125,8 @@ export function openRedisStore(settings: RedisSettings): Engine {
   return {
     title: "Redis",
     outageCode: "REDIS_UNREACHABLE",
-    storeBatches: STORE_BATCHES,
+    // The process prepares a batch while Redis runs others; no fsync makes larger ones cheaper.
+    storeBatches: { maxItems: 32, maxRunning: 4 },
     ...deadLetters,
     startWorker: (runner, context) =>
       startRedisWorker(runner, context, { settings, jobs, deadLetters }),

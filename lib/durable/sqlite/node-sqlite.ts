@@ -19,10 +19,6 @@ export interface SqliteConnection {
   close(): void;
 }
 
-interface SqliteModule {
-  DatabaseSync: new (file: string, options?: { readOnly?: boolean }) => SqliteConnection;
-}
-
 /** Throws TypeError without node:sqlite, and for Deno, whose threads cannot end themselves. */
 export function assertNodeSqlite(): void {
   const { deno } = process.versions;
@@ -35,7 +31,9 @@ export function assertNodeSqlite(): void {
 
 /** Opens a connection; loads node:sqlite on the first call. */
 export function connect(file: string, options: { readOnly?: boolean } = {}): SqliteConnection {
-  const { DatabaseSync } = require("node:sqlite") as SqliteModule;
+  const { DatabaseSync } = require("node:sqlite") as {
+    DatabaseSync: new (file: string, options: { readOnly?: boolean }) => SqliteConnection;
+  };
   return new DatabaseSync(file, options);
 }
 
