@@ -42,7 +42,7 @@ export type {
   PushEventType,
   UnknownPushEvent,
 } from "./event/event";
-export type { Pair, PushEventVersion } from "./form/parameters";
+export type { Pair, PushEventVersion } from "./form/event-parameters";
 
 export { createMemoryDedupe } from "./delivery/memory-dedupe";
 export type { MemoryDedupeOptions } from "./delivery/memory-dedupe";

@@ -4,7 +4,7 @@ import {
   type VerifyOptions,
   type WebhookError,
 } from "express-push-verification";
-import { listEventPairs } from "../../lib/form/parameters";
+import { listEventPairs } from "../../lib/form/event-parameters";
 import { signRequest } from "../../lib/signature/signed-request";
 import { about, requests } from "../fixtures/webhook-requests.json";
 import {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command } from "commander";
 import { createSid } from "../form/sid";
 import { cutText } from "../form/text";
-import { hasParameter, listParameterNames } from "../form/parameters";
+import { hasParameter, listParameterNames } from "../form/event-parameters";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
 import { SendError, sendRequest, type WebhookRequest, type WebhookResponse } from "../emulator";
 import { signedRequest } from "../testing";

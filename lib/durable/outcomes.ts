@@ -2,7 +2,7 @@ import type { OutcomeStore } from "../challenge/outcome-store";
 import { createWaiters, joinOutcomeKey } from "../challenge/waiters";
 import { isChallengeEvent, type ChallengeEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
-import type { Pair } from "../form/parameters";
+import type { Pair } from "../form/event-parameters";
 import { toAsciiJson } from "../form/text";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";

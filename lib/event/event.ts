@@ -1,4 +1,4 @@
-import type { PushEventVersion, Pair } from "../form/parameters";
+import type { PushEventVersion, Pair } from "../form/event-parameters";
 
 /** The types of event of the specification (section 6.1). */
 export const PUSH_EVENT_TYPES = [

@@ -1,5 +1,5 @@
 import type * as z from "zod/mini";
-import { hasParameter, KNOWN_NAMES, listParameterNames, type Pair } from "../form/parameters";
+import { hasParameter, KNOWN_NAMES, listParameterNames, type Pair } from "../form/event-parameters";
 import { WebhookError } from "../errors/webhook-error";
 import { isPushEventType, PUSH_EVENT_TYPES } from "./event";
 import type { EventIssue, PushEvent, PushEventType, UnknownPushEvent } from "./event";

@@ -1,7 +1,7 @@
 import { isUtf8 } from "node:buffer";
 import { isUint8Array } from "node:util/types";
 import { StacklessError } from "./stackless-error";
-import { KNOWN_NAMES, type Pair } from "./parameters";
+import { KNOWN_NAMES, type Pair } from "./event-parameters";
 
 /** The content types of a form: the specification's own spelling (section 5), and the usual one. */
 export const FORM_CONTENT_TYPES = [

@@ -1,4 +1,4 @@
-import type { Pair } from "./parameters";
+import type { Pair } from "./event-parameters";
 
 /** Decodes `%XX`; returns a text with malformed sequences unchanged. */
 export function decodeSafely(text: string): string {

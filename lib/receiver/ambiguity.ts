@@ -1,5 +1,5 @@
 import { PUSH_EVENT_TYPES, type PushEvent, type UnknownPushEvent } from "../event/event";
-import { KNOWN_NAMES, type Pair } from "../form/parameters";
+import { KNOWN_NAMES, type Pair } from "../form/event-parameters";
 import { SID_DIGITS } from "../form/sid";
 
 /** Why the text of a signed request may be read as another event. */

@@ -1,7 +1,7 @@
 import { createRetry, within } from "../time/retry";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
-import type { Pair } from "../form/parameters";
+import type { Pair } from "../form/event-parameters";
 import { isSid } from "../form/sid";
 import { createFairMap } from "../memory/fair-map";
 import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../signature/auth-token";

@@ -6,7 +6,7 @@ import { joinReceivedUrl, type IncomingRequest } from "./incoming-request";
 import type { PushMethod, VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
 import { isRawBody, readBytes } from "../form/form";
-import type { Pair } from "../form/parameters";
+import type { Pair } from "../form/event-parameters";
 import { explainSignature } from "../signature/explain";
 import type { SignatureReport } from "../signature/explain/causes";
 import type { ExplainSignatureOptions } from "../signature/explain/options";

@@ -1,7 +1,7 @@
 import { isUint8Array } from "node:util/types";
 import { WebhookError } from "../errors/webhook-error";
 import { assertWellFormed, decodeForm, isRawBody, MAX_PARAMETERS } from "../form/form";
-import { listFlatPairs, type Pair } from "../form/parameters";
+import { listFlatPairs, type Pair } from "../form/event-parameters";
 
 /**
  * Reads the parameters from bytes, a string, or a flat form of strings and lists of strings.

@@ -1,6 +1,6 @@
 import { escapeControls } from "../form/text";
 import { isRawBody } from "../form/form";
-import type { Pair } from "../form/parameters";
+import type { Pair } from "../form/event-parameters";
 import type { Capture, RejectedRequest } from "../observability/reporter";
 
 /** A webhook request of `node:http`, of the Web platform or of another platform. */

@@ -2,7 +2,7 @@ import type { PendingWaits } from "../challenge/challenge-wait";
 import type { QueuedEvent } from "../delivery/event-queue";
 import type { WebhookError } from "../errors/webhook-error";
 import { FORM_CONTENT_TYPES } from "../form/form";
-import type { Pair } from "../form/parameters";
+import type { Pair } from "../form/event-parameters";
 import type { DeliveryResult } from "../event/event";
 import type { RejectedRequest } from "../observability/reporter";
 import { callSafely } from "../observability/safe-call";

@@ -5,7 +5,7 @@ import { BodyCollector, bodyTimeMs, bodyTimeout, consumed, NOTHING_KEPT, truncat
 import type { BodyLimits } from "./body";
 import type { IncomingRequest } from "./incoming-request";
 import { isRawBody } from "../form/form";
-import { listFlatPairs, type Pair } from "../form/parameters";
+import { listFlatPairs, type Pair } from "../form/event-parameters";
 
 /** A request of `node:http`; its body may have been read by another middleware or a platform. */
 export interface NodeMessage extends IncomingMessage {

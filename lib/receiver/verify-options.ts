@@ -1,6 +1,6 @@
 import type { Confirm } from "../delivery/confirmation";
 import { isPushEventType, PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
-import { KNOWN_NAMES } from "../form/parameters";
+import { KNOWN_NAMES } from "../form/event-parameters";
 import { isSid } from "../form/sid";
 import { CONFIRM, HEADER_NAME } from "../validation/option-rules";
 import { isText, oneOf, wholeNumber } from "../validation/validate-options";

@@ -4,7 +4,7 @@ import { BodyCollector, bodyTimeMs, bodyTimeout, consumed, truncated } from "./b
 import type { BodyLimits } from "./body";
 import type { IncomingRequest } from "./incoming-request";
 import { describeResponse } from "./response";
-import type { Pair } from "../form/parameters";
+import type { Pair } from "../form/event-parameters";
 import { WebhookError } from "../errors/webhook-error";
 import { describeType } from "../validation/validate-options";
 

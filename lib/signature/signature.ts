@@ -1,5 +1,5 @@
 import { timingSafeEqual } from "node:crypto";
-import type { Pair } from "../form/parameters";
+import type { Pair } from "../form/event-parameters";
 import { AUTH_TOKEN_EXPECTED, isAuthToken } from "./auth-token";
 import { signText, type HmacKey } from "./hmac";
 import { listSignedUrls, stripUnsigned, type UrlMatching } from "./signed-urls";

@@ -1,5 +1,5 @@
 import { decodeForm } from "../form/form";
-import type { Pair } from "../form/parameters";
+import type { Pair } from "../form/event-parameters";
 import { StacklessError } from "../form/stackless-error";
 import { listSignedUrls, type UrlMatching } from "./signed-urls";
 

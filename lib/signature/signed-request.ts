@@ -1,4 +1,4 @@
-import type { Pair } from "../form/parameters";
+import type { Pair } from "../form/event-parameters";
 import { encodeForm } from "../form/text";
 import { sign } from "./signature";
 import { stripUnsigned } from "./signed-urls";

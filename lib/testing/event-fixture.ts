@@ -1,5 +1,5 @@
-import { listParameterNames, type V1_PARAMETERS, type Pair } from "../form/parameters";
-import type { ParameterName, PushEventVersion } from "../form/parameters";
+import { listParameterNames, type V1_PARAMETERS, type Pair } from "../form/event-parameters";
+import type { ParameterName, PushEventVersion } from "../form/event-parameters";
 import { isPushEventType, PUSH_EVENT_TYPES } from "../event/event";
 import type { ChallengeDetails, PushEventOf, PushEventType } from "../event/event";
 import { parseEvent } from "../event/parse";

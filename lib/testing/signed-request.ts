@@ -1,7 +1,7 @@
 import type { VerifyOptions } from "../receiver/verify-options";
 import { AUTH_TOKEN_EXPECTED, isAuthToken } from "../signature/auth-token";
 import { signRequest, type WebhookRequest } from "../signature/signed-request";
-import type { PushEventVersion } from "../form/parameters";
+import type { PushEventVersion } from "../form/event-parameters";
 import type { PushEventType } from "../event/event";
 import { isMembers } from "../event/schema";
 import { FORM_CONTENT_TYPES } from "../form/form";

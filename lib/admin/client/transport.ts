@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { readLimited } from "../../form/local-server";
 import { encodeForm, parseJson } from "../../form/text";
-import type { Pair } from "../../form/parameters";
+import type { Pair } from "../../form/event-parameters";
 import { pauseAfter } from "../../time/backoff";
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
 import type { CheckedClientOptions, RequestOptions, ServiceResponse } from "./options";

@@ -1,7 +1,7 @@
 import { CONFIRM_MS, confirmOnce, type Confirm } from "../../delivery/confirmation";
 import type { QueuedEvent } from "../../delivery/event-queue";
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
-import type { Pair } from "../../form/parameters";
+import type { Pair } from "../../form/event-parameters";
 import type { ObservedRequest } from "../../receiver/inspection";
 import type { PushWebhooks } from "../../receiver/receiver";
 import type { QueuedState, RequestDetails } from "./console-view";

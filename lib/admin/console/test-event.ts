@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import * as z from "../../validation/zod";
 import { createSid } from "../../form/sid";
-import { listEventPairs } from "../../form/parameters";
+import { listEventPairs } from "../../form/event-parameters";
 import { PUSH_EVENT_TYPES } from "../../event/event";
 import type { ReceiverInspection } from "../../receiver/inspection";
 import type { PushWebhooks } from "../../receiver/receiver";

@@ -1,4 +1,4 @@
-import type { Pair } from "../../form/parameters";
+import type { Pair } from "../../form/event-parameters";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
 import type { EndpointRequest } from "./endpoint-router";
 import { encodeForm } from "../../form/text";

@@ -1,6 +1,6 @@
 import * as z from "../../validation/zod";
 import { decodeForm, isFormType } from "../../form/form";
-import type { Pair } from "../../form/parameters";
+import type { Pair } from "../../form/event-parameters";
 import { parseJson } from "../../form/text";
 import { metadataSchema } from "../../event/schema";
 import type { EndpointRequest } from "./endpoint-router";

@@ -1,7 +1,7 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { signRequest, type WebhookRequest } from "../../signature/signed-request";
-import { listEventPairs, type EventParameters, type Pair } from "../../form/parameters";
+import { listEventPairs, type EventParameters, type Pair } from "../../form/event-parameters";
 import { createDigits } from "../../form/sid";
 import { callSafely } from "../../observability/safe-call";
 import type { FaultKind, FaultPlan, Faults } from "./faults";

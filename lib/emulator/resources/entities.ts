@@ -1,4 +1,4 @@
-import type { EventParameters } from "../../form/parameters";
+import type { EventParameters } from "../../form/event-parameters";
 import type { PushEventType } from "../../event/event";
 import { callSafely } from "../../observability/safe-call";
 import { isFactorPayload, readDecision, type Decision } from "./auth-payload";

@@ -2,7 +2,7 @@ import type { SignatureCauseCode } from "./causes";
 import { listBodyPairs, listUnwrapped, parseJsonObject, type GivenBody } from "./bodies";
 import { collectVariants, type Variant } from "./variants";
 import { isRawBody } from "../../form/form";
-import { KNOWN_NAMES, listFlatPairs, type Pair } from "../../form/parameters";
+import { KNOWN_NAMES, listFlatPairs, type Pair } from "../../form/event-parameters";
 import { decodeSafely, encodeSafely } from "../../form/text";
 import { joinParams } from "../signature";
 

@@ -1,6 +1,6 @@
 import { unzipSync } from "node:zlib";
 import { decodeForm, isRawBody } from "../../form/form";
-import { listFlatPairs, type Pair } from "../../form/parameters";
+import { listFlatPairs, type Pair } from "../../form/event-parameters";
 import { decodeSafely, parseJson } from "../../form/text";
 import { trimQuotes } from "./variants";
 

@@ -8,7 +8,7 @@ import { createCause, listSuspicions } from "./suspicions";
 import type { Variant } from "./variants";
 import type { SignatureCause, SignatureCauseCode, SignatureReport } from "./causes";
 import { isRawBody } from "../../form/form";
-import { listFlatPairs, type Pair } from "../../form/parameters";
+import { listFlatPairs, type Pair } from "../../form/event-parameters";
 import { encodeForm, escapeControls } from "../../form/text";
 import { hideUserInfo } from "../../form/url";
 import { digest } from "../hmac";

@@ -6,7 +6,7 @@ import { findFormFault } from "./signature-readings";
 import { CAUSES } from "./causes";
 import type { SignatureCause, SignatureCauseCode } from "./causes";
 import { isRawBody } from "../../form/form";
-import type { Pair } from "../../form/parameters";
+import type { Pair } from "../../form/event-parameters";
 import { ANY_SID, isSid } from "../../form/sid";
 import { stripUnsigned } from "../signed-urls";
 
