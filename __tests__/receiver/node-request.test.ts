@@ -2,6 +2,7 @@
 import { once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { PassThrough, Readable } from "node:stream";
+import timers from "node:timers";
 import { isPromise } from "node:util/types";
 import { connect, type Socket } from "node:net";
 import { runInNewContext } from "node:vm";
@@ -269,6 +270,18 @@ it.each<[string, number, readonly string[], Before?]>([
   const [, limitBytes, chunks, before = () => {}] = row;
   expect(await receive(chunks, before, { limitBytes })).toBe("200");
   expect(await receive(chunks, before, { limitBytes: limitBytes - 1 })).toBe("BODY_TOO_LARGE");
+});
+
+it("starts no timer for a body that arrives with its headers, or is rejected then", async () => {
+  const start = jest.spyOn(timers, "setTimeout");
+  const deadlineMs = 143;
+  const started = () => start.mock.calls.filter(([, delayMs]) => delayMs === deadlineMs);
+  await receive([announced() + body], undefined, { deadlineMs });
+  await receive([CHUNKED + chunk(body)], undefined, { limitBytes: 11, deadlineMs });
+  expect(started()).toEqual([]);
+  await receive([announced() + halves[0]], undefined, { deadlineMs });
+  expect(started()).toHaveLength(1);
+  start.mockRestore();
 });
 
 it("rejects a body that is late or cut short, or whose client is gone", async () => {

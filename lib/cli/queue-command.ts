@@ -161,5 +161,6 @@ function readAuthority(file: string): Buffer {
 
 async function waitUntilReady(queue: DurableQueue, { signal }: Terminal): Promise<void> {
   const interrupted = once(signal, "abort").then(() => Promise.reject(new Interruption()));
-  await within(Promise.race([queue.ready(), interrupted]), READY_WITHIN_MS);
+  const ready = Promise.race([queue.ready(), interrupted]);
+  await within(ready, READY_WITHIN_MS, "The queue was not ready");
 }

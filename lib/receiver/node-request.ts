@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 // Not the global ones: a test may fake the timers of its app, also before this is loaded.
-import { clearTimeout, setTimeout } from "node:timers";
+import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { BodyCollector, bodyTimeMs, bodyTimeout, consumed, NOTHING_KEPT, truncated } from "./body";
 import type { BodyLimits } from "./body";
 import type { IncomingRequest } from "./incoming-request";
@@ -132,10 +132,7 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
     if (req.destroyed) return reject(truncated(req.errored));
     const collector = new BodyCollector(limits.limitBytes);
     let isSettled = false;
-    const timer = setTimeout(() => {
-      const isHeld = req.readableLength > 0;
-      fail(isHeld ? consumed("another listener holds the stream") : bodyTimeout(limits));
-    }, bodyTimeMs(limits));
+    let timer: NodeJS.Timeout | undefined;
     const fail = (error: unknown) => {
       isSettled = true;
       clearTimeout(timer);
@@ -161,5 +158,13 @@ function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8
     req.on("data", add).on("end", end).on("error", cut).on("close", cut);
     // Another middleware may have paused it.
     if (req.isPaused()) req.resume();
+    // Most bodies arrive with their headers, and need no timer.
+    setImmediate(() => {
+      if (isSettled) return;
+      timer = setTimeout(() => {
+        const isHeld = req.readableLength > 0;
+        fail(isHeld ? consumed("another listener holds the stream") : bodyTimeout(limits));
+      }, bodyTimeMs(limits));
+    });
   });
 }

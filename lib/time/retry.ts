@@ -116,8 +116,8 @@ function begin<Value>(attempt: () => Value | Promise<Value>): Value | Promise<Va
 }
 
 class ResponseTimeout extends Error {
-  constructor(limitMs: number) {
-    super(`There was no response within ${Math.round(limitMs)} ms.`);
+  constructor(problem: string, limitMs: number) {
+    super(`${problem} within ${Math.round(limitMs)} ms.`);
   }
 }
 
@@ -126,15 +126,16 @@ export function isPending<Value>(value: Value | Promise<Value>): value is Promis
   return typeof value === "object" && value !== null && "then" in value;
 }
 
-/** Awaits a promise for up to `limitMs` milliseconds, then throws; returns any other value. */
+/** Awaits a promise for up to `limitMs` milliseconds, then throws what the problem is; returns any other value. */
 export async function within<Value>(
   value: Value | Promise<Value>,
   limitMs: number,
+  problem = "There was no response",
 ): Promise<Value> {
   if (!isPending(value)) return value;
   let timer: NodeJS.Timeout | undefined;
   const expiry = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(new ResponseTimeout(limitMs)), Math.max(limitMs, 0));
+    timer = setTimeout(() => reject(new ResponseTimeout(problem, limitMs)), Math.max(limitMs, 0));
   });
   try {
     return await Promise.race([value, expiry]);

@@ -75,7 +75,7 @@ export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
     secret: true,
   },
   queue: {
-    accepts: (value) => hasMethods(value, ["stats", "deadLetters", "retry", "discard"]),
+    accepts: (value) => hasMethods(value, ["stats", "find", "deadLetters", "retry", "discard"]),
     expected: 'a queue of "express-push-verification/durable"',
     secret: true,
   },

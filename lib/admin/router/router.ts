@@ -32,7 +32,7 @@ import { listRoutes } from "./routes";
  */
 export function adminRouter(options: AdminRouterOptions): Router {
   validateOptions("adminRouter", options, ROUTER_RULES);
-  const { client, authorize, readOnly = false } = options;
+  const { client, authorize, receiver, queue, readOnly = false } = options;
   const logger = options.logger && adaptConsole(options.logger);
   const allowedOrigins = new Set(options.allowedOrigins);
   // Required here: a script that uses only the client does not need Express.
@@ -41,7 +41,9 @@ export function adminRouter(options: AdminRouterOptions): Router {
   const consoleOptions = resolveConsoleOptions(options);
   const { reveal: reveals = false } = consoleOptions ?? {};
   const consoleRoutes =
-    consoleOptions === undefined ? [] : createConsole({ ...options, readOnly, reveals, readActor });
+    consoleOptions === undefined
+      ? []
+      : createConsole({ client, receiver, queue, readOnly, reveals, readActor });
   const isServed = ({ action }: Route) => !readOnly || action === undefined;
   const documented = listRoutes(client);
   const routes: Route[] = [
