@@ -9,16 +9,19 @@ import {
   writeFileSync,
 } from "node:fs";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createHandlers, type Logger, type WebhookError } from "express-push-verification";
+import { createHandlers, type ChallengeEvent } from "express-push-verification";
+import type { Logger, WebhookError } from "express-push-verification";
 import { sqliteQueue, type QueueError } from "express-push-verification/durable";
 import { canShare, connect } from "../../../lib/durable/sqlite/node-sqlite";
 import {
   closeLater,
   closeOpened,
   createSlowHandlers,
+  queuedEvent,
   silent,
   storeFactor,
 } from "../../support/durable";
+import { eventFixture } from "express-push-verification/testing";
 import { until } from "../../support/waiting";
 import { createFile, damagePages, execute, removeFiles } from "../../support/sqlite";
 
@@ -97,6 +100,38 @@ it("makes a dead letter of a row whose number node:sqlite cannot read, and handl
   await until(async () => handled.length === 1 && (await queue.stats()).deadLetters === 1);
   expect(handled).toEqual(["u1"]);
   expect(await queue.find("u0")).toMatchObject({ state: "dead", attempts: 0 });
+});
+
+it.each(["before the start", "later"])(
+  "goes on beside an outcome whose number node:sqlite cannot read, inserted %s",
+  async (when) => {
+    const file = await createQueueFile();
+    const insert = () =>
+      execute(
+        file,
+        "INSERT INTO outcome (id, key, params, expires_at) VALUES (1 << 60, x'00', '[]', 1 << 50)",
+      );
+    if (when === "before the start") insert();
+    const queue = open(file);
+    await queue.ready();
+    if (when === "later") insert();
+    const approval = queuedEvent(eventFixture("challenge.approved"));
+    await queue.store(approval, Infinity);
+    const { challenge_sid: challengeSid } = approval.event as ChallengeEvent;
+    const outcome = { account: approval.account, challengeSid, timeoutMs: 10_000 };
+    expect(await queue.outcomes.wait(outcome)).toHaveProperty("type", "challenge.approved");
+    queue.work(createHandlers().onAny(() => {}));
+    await until(async () => (await queue.stats()).waiting === 0);
+  },
+);
+
+it("lists a dead letter whose number node:sqlite cannot read once", async () => {
+  const file = await createQueueFile(2);
+  execute(file, "UPDATE event SET failed_at = id, id = (1 << 60) + id");
+  const queue = open(file);
+  const listed: string[] = [];
+  for await (const { uuid } of queue.deadLetters()) listed.push(uuid);
+  expect(listed).toEqual(["u0", "u1"]);
 });
 
 it("closes without delay after damage while a handler runs", async () => {

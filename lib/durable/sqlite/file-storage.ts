@@ -31,8 +31,9 @@ export function createFileStorage(settings: SqliteSettings): Storage & Claims {
     (...args: readonly unknown[]) =>
       new Promise<never>((resolve, reject) => {
         if (thread === undefined) return reject(new Error("The file is not open."));
-        pending.push({ resolve, reject });
+        // Replies come in this order: a request that cannot be sent must not be one of them.
         send([method, args]);
+        pending.push({ resolve, reject });
       });
 
   function settle({ value, failure }: Extract<ThreadMessage, { type: "reply" }>): void {

@@ -109,7 +109,7 @@ export function createFileOperations(
       sql.forgetMember.run(id);
       sql.giveBack.run(id);
     },
-    deadLetters: (after) => rows(sql.deadLetters.all(after?.atMs ?? 0, Number(after?.id ?? 0))),
+    deadLetters: (after) => rows(sql.deadLetters.all(after?.atMs ?? 0, BigInt(after?.id ?? 0))),
     find: (uuidHash) =>
       rows(sql.find.all(toBytes(uuidHash), ...rangeOfKeys(uuidHash).map(toBytes))),
     retry: (ids) => Number(sql.retry.run(JSON.stringify(ids)).changes),

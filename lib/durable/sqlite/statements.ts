@@ -30,9 +30,10 @@ export const STATEMENTS = {
     ON CONFLICT DO NOTHING`,
   forgetExpired: "DELETE FROM outcome WHERE key = ? AND expires_at <= now_ms()",
   outcomes: "SELECT params FROM outcome WHERE key = ? AND expires_at > now_ms()",
-  newOutcomes: "SELECT id, key FROM outcome WHERE id > ? ORDER BY id",
+  // node:sqlite cannot read larger numbers.
+  newOutcomes: `SELECT id, key FROM outcome WHERE id > ? AND id <= ${Number.MAX_SAFE_INTEGER} ORDER BY id`,
   // Not MAX(id): a purge may have emptied the table.
-  lastOutcome: "SELECT seq FROM sqlite_sequence WHERE name = 'outcome'",
+  lastOutcome: `SELECT min(seq, ${Number.MAX_SAFE_INTEGER}) AS seq FROM sqlite_sequence WHERE name = 'outcome'`,
 
   isMember: "SELECT 1 FROM member WHERE id = ?",
   findOwned: `SELECT started, ${CLAIMED} FROM event WHERE owner = ? AND ${NOT_HELD} ORDER BY id`,
