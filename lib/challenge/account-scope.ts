@@ -1,6 +1,5 @@
 import { hashText } from "../form/hash";
 import { WebhookError } from "../errors/webhook-error";
-import type { PushEvent, UnknownPushEvent } from "../event/event";
 
 /** Finds the account that an event or a wait belongs to. */
 export type AccountScope = ReturnType<typeof createAccountScope>;
@@ -29,12 +28,12 @@ export function createAccountScope(options: AccountScopeOptions) {
   const isImplied = !hasTokenPerAccount && allowedAccountSids === undefined;
   // One token cannot authenticate several accounts: their keys stay within this receiver.
   const isClaimed = !hasTokenPerAccount && onlySid === undefined;
-  const keyOf = (accountSid: string) =>
+  const accountOf = (accountSid: string) =>
     isImplied ? impliedAccount : isClaimed ? `${impliedAccount} ${accountSid}` : accountSid;
 
   return {
-    /** Returns the authenticated account of an event, as an `OutcomeKey` has it. */
-    accountOf: (event: PushEvent | UnknownPushEvent) => keyOf(event.account_sid),
+    /** Returns the authenticated account of an event by its `account_sid`, as an `OutcomeKey` has it. */
+    accountOf,
     /**
      * Returns the account of a wait, as an `OutcomeKey` has it.
      *
@@ -54,7 +53,7 @@ export function createAccountScope(options: AccountScopeOptions) {
           "accountSid is not in allowedAccountSids. Pass an account of this list, or add it to the list.",
         );
       }
-      return keyOf(account);
+      return accountOf(account);
     },
   };
 }

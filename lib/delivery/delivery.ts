@@ -36,13 +36,13 @@ export interface DeliverySettings {
  * Creates the delivery of a receiver: of webhook requests into the queue if there is one, else to
  * the handlers, and of the events of `push.dispatch`.
  *
- * @param accountOf returns the account of an event, as an `OutcomeKey` has it.
+ * @param accountOf returns the account of an event by its `account_sid`, as an `OutcomeKey` has it.
  */
 export function createDelivery(
   settings: DeliverySettings,
   handlers: Handlers,
   outcomes: OutcomeStore,
-  accountOf: (event: ChallengeEvent) => string,
+  accountOf: (accountSid: string) => string,
   reports: Reporter,
 ) {
   const { name, deadlineMs, handlerTimeoutMs, queue, dedupe, confirm } = settings;
@@ -72,7 +72,7 @@ export function createDelivery(
       }
       if (isChallengeEvent(event)) {
         // Retrying omits the arguments that Redis adds to its errors: they contain the event.
-        const record = () => outcomes.record(accountOf(event), event);
+        const record = () => outcomes.record(accountOf(event.account_sid), event);
         await retryRecord(record, performance.now() + deadlineMs);
       }
       const { attempt = 1, authTokenIndex = 0, publicUrlIndex = 0, receiver = name } = context;

@@ -107,11 +107,7 @@ export class NodeRequest implements IncomingRequest {
 
 /** Lists the bytes or the texts that a middleware or a platform has kept. */
 function listKept({ rawBody, body }: NodeMessage): (string | Uint8Array)[] {
-  return [rawBody, body].filter(hasBytes);
-}
-
-function hasBytes(raw: unknown): raw is string | Uint8Array {
-  return isRawBody(raw) && raw.length > 0;
+  return [rawBody, body].filter(isRawBody).filter((raw) => raw.length > 0);
 }
 
 /** Returns the pairs of a list in which names and values alternate. */

@@ -87,7 +87,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       // Each field by its name: a spread costs a request 10 µs on Node 20.
       queued = {
         event,
-        account: scope.accountOf(event),
+        account: scope.accountOf(event.account_sid),
         accountSid: event.account_sid,
         uuid: event.uuid,
         // A signature is a hash of the content, except that it depends on the token.
