@@ -4,7 +4,7 @@ import type { DedupeStore } from "./dedupe-store";
 import { createDispatch, type Dispatch, type RunContext } from "./dispatch";
 import { publish } from "../observability/diagnostics";
 import { isChallengeEvent } from "../event/event";
-import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "../event/event";
+import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { describeOutage, type Health } from "../observability/health";
 import type { Reporter } from "../observability/reporter";
 import { isText } from "../validation/validate-options";

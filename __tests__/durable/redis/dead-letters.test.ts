@@ -83,7 +83,7 @@ describeRedisQueues("dead letters in Redis", () => {
         { event: undefined, error: expect.stringMatching(/^INTERNAL_ERROR/) },
       ]);
       await until(() => handled.length === 1, 60_000);
-      await untilStats(app.queue, { waiting: 0, active: 0, delayed: 0, deadLetters: 1 });
+      await untilStats(app.queue, { waiting: 0, active: 0, delayed: 0, deadLetters: 1 }, 60_000);
     },
     180_000,
   );
