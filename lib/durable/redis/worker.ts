@@ -21,8 +21,11 @@ const LOCK_RENEWAL_MS = 1_000;
 const STALLED_CHECK_MS = 500;
 // The default of BullMQ, 15 s, leaves events waiting that long after an outage.
 const RUN_RETRY_MS = 500;
-/** Until the lock of a job that stalled, and was given to a worker at once, has lapsed again. */
-const UNLOCKED_MS = LEASE_MS + 50;
+/** Before the lock of a job that stalled, and was given to a worker at once, lapses again. */
+const LOCKED_MS = LEASE_MS - 100;
+/** How long, and how often, the removal of such a job is tried: it is free for some 10 ms only. */
+const REMOVAL_MS = 2_000;
+const REMOVAL_PAUSE_MS = 5;
 const UNREADABLE =
   "INTERNAL_ERROR: Its job is no JSON, which this package does not write. Find the program that changed it.";
 const BEAT_MS = 2_000;
@@ -125,13 +128,19 @@ export function startRedisWorker(
    * lapses, again and again. If this fails, the job stalls again.
    */
   async function buryUnreadable(id: string): Promise<void> {
-    await sleep(UNLOCKED_MS, undefined, { ref: false });
+    await sleep(LOCKED_MS, undefined, { ref: false });
     if (isStopped || (await jobs.read(id)) !== undefined) return;
     if ((await jobs.queue().getJobState(id)) === "unknown") return;
     const letter = { body: "", errors: addFailure(null, { reason: UNREADABLE }), attempts: 0 };
     await deadLetters.bury(id, letter);
-    if ((await jobs.queue().remove(id)) > 0)
-      runner.reportDeadLetter("", letter.attempts, UNREADABLE);
+    // It can be removed when its lock has lapsed, until BullMQ gives it to a worker again.
+    const endAtMs = performance.now() + REMOVAL_MS;
+    while (!hasStopped() && performance.now() < endAtMs) {
+      if ((await jobs.queue().remove(id)) > 0) {
+        return runner.reportDeadLetter("", letter.attempts, UNREADABLE);
+      }
+      await sleep(REMOVAL_PAUSE_MS, undefined, { ref: false });
+    }
   }
 
   async function handleJob(job: Job<JobData>): Promise<void> {
