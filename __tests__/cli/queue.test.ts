@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { connect, createServer, type AddressInfo } from "node:net";
@@ -6,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { TLSSocket } from "node:tls";
 import { postgresQueue, redisQueue } from "express-push-verification/durable";
+import { createCertificate } from "../support/certificate";
 import { describeWithPostgres } from "../support/postgres";
 import { startPostgresProcess, type PostgresProcess } from "../support/postgres-server";
 import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
@@ -53,11 +53,7 @@ it.each(["", "missing.db", "mysql://a"])("rejects the store %j", async (store) =
 function testAuthority(getStore: () => string): void {
   it("--ca names the authority of its certificate", async () => {
     const folder = mkdtempSync(join(tmpdir(), "push-tls-"));
-    const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
-    const subject = ["-subj", "/CN=store", "-addext", "subjectAltName=IP:127.0.0.1"];
-    const files = ["-keyout", key, "-out", cert, "-days", "1"];
-    const made = ["req", "-x509", "-newkey", "rsa:2048", "-nodes", ...files, ...subject];
-    execFileSync("openssl", made, { stdio: "ignore" });
+    const { key, cert } = createCertificate(folder);
     const url = new URL(getStore());
     const storePort = Number(url.port);
     const server = createServer((socket) => {

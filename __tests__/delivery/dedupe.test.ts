@@ -44,7 +44,7 @@ it("gives a store a hash of the signature", async () => {
 describe("createDeduplication", () => {
   const failures: WebhookError[] = [];
   const once = (store: DedupeStore = createMemoryDedupe(), retryForMs = 200) =>
-    withoutDeadline(createDeduplication(store, (error) => failures.push(error), { retryForMs }));
+    withoutDeadline(createDeduplication(store, (error) => failures.push(error), retryForMs));
 
   beforeEach(() => failures.splice(0));
 

@@ -3,9 +3,6 @@ import { createClosingError, type OutcomeKey } from "./outcome-store";
 import { WebhookError } from "../errors/webhook-error";
 import type { ChallengeEvent } from "../event/event";
 
-/** The pending waits of this process, by key. */
-export type Waiters = ReturnType<typeof createWaiters>;
-
 /** How long a wait lasts, and whose share it counts against. */
 export interface WaiterOptions {
   timeoutMs: number;

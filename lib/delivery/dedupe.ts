@@ -33,12 +33,6 @@ export interface FirstDelivery {
   finishAtMs: number;
 }
 
-/** Options of {@link createDeduplication}. */
-export interface DeduplicationOptions {
-  /** How long a method of the store is retried, in milliseconds. @default 8_000 */
-  retryForMs?: number;
-}
-
 /** A delivery that is not decided yet, or whose handlers run. */
 interface RunningDelivery {
   contentHash: string;
@@ -72,11 +66,12 @@ const LEASE_MARGIN_MS = 10_000;
  * deliveries in this process by itself, across time and processes through the store.
  *
  * @param onStoreFailure called when a handled or failed uuid could not be marked.
+ * @param retryForMs how long a method of the store is retried.
  */
 export function createDeduplication(
   store: DedupeStore,
   onStoreFailure: (error: WebhookError) => void,
-  { retryForMs = 8_000 }: DeduplicationOptions = {},
+  retryForMs = 8_000,
 ): Deduplication {
   /** A claim that fails begins an outage, one that succeeds ends it. */
   let outage: StoreOutage | undefined;

@@ -191,7 +191,7 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
 }
 
 /** Returns how many bytes the characters of a text take at most: two each if one is beyond ASCII. */
-export function countBytes(text: string): number {
+function countBytes(text: string): number {
   return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
 }
 

@@ -1,9 +1,7 @@
-/** Bounds the work of explaining rejected requests. */
-export type ExplainBudget = ReturnType<typeof createExplainBudget>;
-
 /**
- * Creates an unused budget: `maxReports` reports and `maxWorkMs` of work within any `windowMs`; the
- * last report may exceed it. The period slides: a report counts until it is `windowMs` old.
+ * Creates an unused budget of the work of explaining rejected requests: `maxReports` reports and
+ * `maxWorkMs` of work within any `windowMs`; the last report may exceed it. The period slides: a
+ * report counts until it is `windowMs` old.
  */
 export function createExplainBudget({ windowMs = 60_000, maxReports = 10, maxWorkMs = 1000 } = {}) {
   let reports: { startMs: number; workMs: number }[] = [];

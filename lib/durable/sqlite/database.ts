@@ -19,12 +19,12 @@ const OPEN_MS = 12_000;
 const OPEN_PAUSE_MS = 50;
 
 /**
- * Opens the file of a queue, or creates it. A file of anything else is not changed.
+ * Opens the file of a queue, or creates it; waits 12 s for one that another process has locked. A
+ * file of anything else is not changed.
  *
- * @param busyMs how long to wait for a file that another process has locked.
  * @throws QueueError; the errors of SQLite.
  */
-export function openDatabase(file: string, name: string, busyMs = OPEN_MS) {
+export function openDatabase(file: string, name: string) {
   function open() {
     createPrivateFile(file);
     assertOwn(file, name);
@@ -38,7 +38,7 @@ export function openDatabase(file: string, name: string, busyMs = OPEN_MS) {
     }
   }
 
-  return retryWhileLocked(open, busyMs, OPEN_PAUSE_MS);
+  return retryWhileLocked(open, OPEN_MS, OPEN_PAUSE_MS);
 }
 
 /** Creates a file that other users cannot read; SQLite gives its other files the same mode. */
