@@ -1,20 +1,11 @@
 import { expectTypeOf } from "expect-type";
-import type * as Package from "express-push-verification";
 import { WebhookError, PermanentError, type WebhookErrorCode } from "express-push-verification";
 import { ApiError, InputError, type ApiErrorCode } from "express-push-verification/admin";
 import { QueueError } from "express-push-verification/durable";
 import { EmulatorError, type EmulatorErrorCode } from "express-push-verification/emulator";
+import { loadCopy } from "./support/package-copy";
 import { createReceiver } from "./support/receivers";
 import { eventRequest, toWebRequest } from "./support/webhook-requests";
-
-/** Loads the package again, as a second installed copy does. */
-function loadCopy(): typeof Package {
-  let copy!: typeof Package;
-  jest.isolateModules(() => {
-    copy = require("express-push-verification") as typeof copy;
-  });
-  return copy;
-}
 
 describe("an error of another copy of the package", () => {
   const copy = loadCopy();

@@ -3,21 +3,16 @@ import supertest from "supertest";
 import * as main from "express-push-verification";
 import { signedRequest } from "express-push-verification/testing";
 import { CHALLENGE_SID as challengeSid } from "./support/webhook-requests";
+import { loadCopy } from "./support/package-copy";
 import { createGate, never, until } from "./support/waiting";
 import { startServer, stopServers } from "./support/servers";
 
 const options = { authToken: "token", publicUrl: "https://app.example.com/push" };
 const LOADED: [when: string, load: () => typeof main][] = [
   ["before the timers were faked", () => main],
-  ["while the timers are faked", loadAgain],
+  // As with `fakeTimers: { enableGlobally: true }` in the settings of Jest.
+  ["while the timers are faked", loadCopy],
 ];
-
-/** Loads the package anew, as with `fakeTimers: { enableGlobally: true }` in the settings of Jest. */
-function loadAgain(): typeof main {
-  let loaded: unknown;
-  jest.isolateModules(() => (loaded = require("express-push-verification")));
-  return loaded as typeof main;
-}
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(async () => {

@@ -1,24 +1,12 @@
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { useChannels } from "./support/channels";
 import { eventPairs, signedRequestOf } from "./support/webhook-requests";
 import { createReceiver } from "./support/receivers";
 import { createGate, nextTurn } from "./support/waiting";
 
 const OLD = "4f1d9a70c2b84e6f9b3350e1d7a6c815";
 const NEW = "93d1f6a2b8c74d0e8a5f2c1b7e604d39";
-const RESULTS = ["duplicate", "conflict"];
-const channelOf = (result: string) => `express-push-verification:${result}`;
-
-let results: string[];
-const record = (_message: unknown, name: string | symbol) =>
-  void results.push(String(name).replace(channelOf(""), ""));
-
-beforeEach(() => {
-  results = [];
-  for (const result of RESULTS) subscribe(channelOf(result), record);
-});
-afterEach(() => {
-  for (const result of RESULTS) unsubscribe(channelOf(result), record);
-});
+const published = useChannels("duplicate", "conflict");
+const listResults = () => published.map(([result]) => result);
 
 const uuid = "0f7f0b6e-0001-4c86-9a1e-1f3a1f6c1f11";
 const params = eventPairs("factor.created", "v2", { uuid });
@@ -36,7 +24,7 @@ describe.each([
       signedBy(NEW, otherParams),
     ])
       expect(await receive(request)).toBe(200);
-    expect([events.length, results]).toEqual([1, ["duplicate", "duplicate", "conflict"]]);
+    expect([events.length, listResults()]).toEqual([1, ["duplicate", "duplicate", "conflict"]]);
   });
 
   it.each([
@@ -49,9 +37,9 @@ describe.each([
     const statuses = [receive(signedBy(OLD)), receive(request)];
     // Wait until both have arrived.
     for (let turns = 0; turns < 20; turns++) await nextTurn();
-    expect(results).toEqual([]);
+    expect(published).toEqual([]);
     gate.open();
     expect(await Promise.all(statuses)).toEqual([200, 200]);
-    expect(results).toEqual([result]);
+    expect(listResults()).toEqual([result]);
   });
 });

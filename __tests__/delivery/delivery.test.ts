@@ -1,9 +1,9 @@
 /** Parts of an event that a receiver records, stores, and passes to a queue. */
 import type { DeliveryResult } from "../../lib/event/event";
 import type { QueuedEvent } from "../../lib/delivery/event-queue";
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { eventFixture } from "express-push-verification/testing";
 import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
+import { useChannels } from "../support/channels";
 import { createReceiver } from "../support/receivers";
 import { ACCOUNT_SID, AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
@@ -51,15 +51,13 @@ it("with dedupe: false, each delivery runs the handlers", async () => {
 });
 
 describe("a receiver with a queue", () => {
+  const published = useChannels("stored");
   it.each<[method: "POST" | "GET", result: DeliveryResult]>([
     ["POST", "new"],
     ["GET", "new"],
     ["POST", "duplicate"],
     ["POST", "conflict"],
   ])("stores the event of a %s with the data for its delivery: %s", async (method, result) => {
-    const published: unknown[] = [];
-    const listener = (message: unknown) => void published.push(message);
-    subscribe("express-push-verification:stored", listener);
     const stored: QueuedEvent[] = [];
     const { receive } = createReceiver({
       authToken: ["next", AUTH_TOKEN],
@@ -72,11 +70,9 @@ describe("a receiver with a queue", () => {
     });
     const request = eventRequest("challenge.approved", { uuid: "u1" }, { method });
     expect(await receive(request)).toBe(200);
-    unsubscribe("express-push-verification:stored", listener);
     const type = "challenge.approved";
-    expect(published).toEqual(
-      result === "new" ? [{ type, durationMs: expect.any(Number) as number }] : [],
-    );
+    const delivered: unknown[] = ["stored", { type, durationMs: expect.any(Number) }];
+    expect(published).toEqual(result === "new" ? [delivered] : []);
     const event: unknown = expect.objectContaining({ type, uuid: "u1" });
     const hashes = {
       contentHash: request.headers["x-service-signature"],

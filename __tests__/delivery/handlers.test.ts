@@ -1,5 +1,4 @@
 /** Handlers: how they are registered, and how `push.dispatch` runs them. */
-import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import {
   createHandlers,
   PUSH_EVENT_TYPES,
@@ -11,6 +10,7 @@ import {
 } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import { areHandlersEmpty } from "../../lib/delivery/handler-registry";
+import { useChannels } from "../support/channels";
 import { silent } from "../support/receivers";
 import { HOSTILE_VALUES } from "../support/thrown-values";
 import { createGate, nextTurn } from "../support/waiting";
@@ -133,6 +133,7 @@ describe("createHandlers", () => {
 });
 
 describe("dispatch", () => {
+  const published = useChannels("handled", "unhandled", "failed");
   const warnings = useWarnings();
 
   it("runs handlers at the same time and waits for all", async () => {
@@ -258,12 +259,6 @@ describe("dispatch", () => {
     ["unhandled", "factor.created", {}],
     ["unhandled", "factor.suspended", {}],
   ])("publishes and logs an event that was %s: %s", async (result, type, more) => {
-    const published: unknown[] = [];
-    const listener = (message: unknown, name: string | symbol) => published.push(name, message);
-    const names = ["handled", "unhandled", "failed"].map(
-      (one) => `express-push-verification:${one}`,
-    );
-    for (const name of names) subscribe(name, listener);
     const [warn, onError] = [jest.fn(), jest.fn()];
     const push = pushWebhooks({ ...options, logger: { ...silent, warn } })
       .on("challenge.approved", noop)
@@ -274,8 +269,7 @@ describe("dispatch", () => {
     expect(await dispatched.catch((error: unknown) => error)).toEqual(
       result === "failed" ? FAILED : undefined,
     );
-    for (const name of names) unsubscribe(name, listener);
-    expect(published).toEqual([`express-push-verification:${result}`, { type, ...more }]);
+    expect(published).toEqual([[result, { type, ...more }]]);
     const logged = [{ receiver: "login", type, uuid: event.uuid }, expect.any(String)];
     expect(warn.mock.calls).toEqual(result === "unhandled" ? [logged] : []);
     const failure = [FAILED, expect.objectContaining({ type })];

@@ -4,33 +4,24 @@ import fc from "fast-check";
 import { sign, verifySignature, type SignedParams } from "express-push-verification";
 import { isSignature } from "../../lib/signature/signature";
 import { anyCharacter } from "../support/any-character";
+import { joinCut } from "../support/cuts";
 
 const authToken = "4f1d9a70c2b84e6f9b3350e1d7a6c815";
 const url = "https://hooks.example.test/push/events";
 const CREATED = "uuid=0b7b6f0e-6a0a-4a55-9f0e-5a3c4c1e7d11&type=factor.created";
+const VERIFIED = "?type=factor.verified&uuid=0b7b6f0e-6a0a-4a55-9f0e-5a3c4c1e7d11";
 const params: SignedParams = { type: "factor.created", uuid: "1" };
 
 /** Signatures of another implementation: of parameters, to a URL with this end, by a token. */
 const SIGNED: [what: string, params: string, signature: string, end?: string, token?: string][] = [
   ["two parameters, given out of order", CREATED, "spltyRVLIB+qQr/llzKRKlLsVRc="],
-  [
-    "a GET: the parameters are in the URL",
-    "",
-    "I9ftn1Yz91dWm9qBqJtwKLzPJd0=",
-    "?type=factor.verified&uuid=0b7b6f0e-6a0a-4a55-9f0e-5a3c4c1e7d11",
-  ],
-  [
-    "a repeated name, with a repeated value",
-    "tag=zeta&tag=alpha&tag=zeta&a=1",
-    "drQ22sjlmI8O0i6PtmR1si822qE=",
-  ],
+  ["a GET", "", "I9ftn1Yz91dWm9qBqJtwKLzPJd0=", VERIFIED],
+  ["a repeated name and value", "tag=z&tag=a&tag=z&a=1", "UBILXu6tozNE5+2XcvcFp8Q3v88="],
   ["a repeated name, once empty", "k=x&k=", "0Oo58df8EoHZgAusFKQse0xrgWM="],
   ["upper case before lower case", "b=2&B=1&a=4&A=3&_=5", "TKx8p9E3YUV7pjE6mqURHfA/SN4="],
-  ["names that are numbers", "10=t&9=n&1=o", "syO1KDeylzgqsv/mBNAdMeHIiCw="],
   ["plus signs", "entity_identity=%2B1+555%2B0100", "wq1/B73gzePYcoznUjUbs82KIq8="],
   ["UTF-8", "имя=Ωmega&名=値&e=café&emoji=🔐✅", "7ZChGsS+GwIzX6tAElapux8DDOE="],
   ["names in the order of UTF-16", "～=1&😀=2", "od+NGXhMokVuzfySg0B2LxPP350="],
-  ["brackets and dots", "a[b]=1&x.y=2", "hXp0Y0DnNjAZijMad7CX3jlGOuw="],
   ["plus and apostrophe in the query", CREATED, "3WJjj+NmW5H1GqZuG9SdYwvVXz4=", "?who=Pat+O'Hara"],
   ["lower-case hex in the query", CREATED, "ko6Ro3ECwwvPm8WFTuyBtJ8OuWI=", "?next=%2fa"],
   ["a token beyond ASCII", CREATED, "fGzjbDglqu41zu+MQykW/k+u0Ag=", "", "töken-🔑"],
@@ -171,30 +162,21 @@ describe("properties", () => {
         const index = which % texts.length;
         const characters = [...(texts[index] ?? "")];
         characters.splice(at % (characters.length + 1), 1, text);
-        const edited = texts.with(index, characters.join(""));
-        const [editedUrl = "", ...flat] = edited;
-        const editedPairs = pairs.map((_, pair) => [flat[pair * 2], flat[pair * 2 + 1]]);
+        const [editedUrl = "", ...flat] = texts.with(index, characters.join(""));
+        const params = pairs.map((_, pair): [string, string] => [
+          flat[pair * 2]!,
+          flat[pair * 2 + 1]!,
+        ]);
         const signature = sign({ authToken, url, params: pairs });
         // The signed text has no separators, and equal pairs count once: only another text differs.
-        fc.pre(signedText(editedUrl, editedPairs) !== signedText(url, pairs));
+        fc.pre(editedUrl.replace(/#.*$/s, "") + joinCut(params) !== url + joinCut(pairs));
         fc.pre(editedUrl.startsWith("https://hooks.example.test/"));
-        const given = { authToken, url: editedUrl, params: editedPairs as [string, string][] };
-        expect(verifySignature({ ...given, signature, urlMatching: "exact" })).toBeUndefined();
+        const given = { authToken, url: editedUrl, params, signature };
+        expect(verifySignature({ ...given, urlMatching: "exact" })).toBeUndefined();
       }),
     );
   });
 });
-
-/** The signed text, computed independently of the library. */
-function signedText(of: string, pairs: (string | undefined)[][]): string {
-  const names = [...new Set(pairs.map(([name]) => name))].toSorted();
-  const valuesOf = (name: string | undefined) =>
-    [...new Set(pairs.filter((pair) => pair[0] === name).map((pair) => pair[1]))].toSorted();
-  return (
-    of.replace(/#.*$/s, "") +
-    names.flatMap((name) => valuesOf(name).map((value) => `${name}${value}`)).join("")
-  );
-}
 
 function respell(signature: string): string {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -204,26 +186,15 @@ function respell(signature: string): string {
   return respelled;
 }
 
-describe("signText", () => {
-  it.each([
-    // RFC 2202, HMAC-SHA-1, those whose key and data are text.
-    ["\v".repeat(20), "Hi There", "b617318655057264e28bc0b6fb378c8ef146be00"],
-    ["Jefe", "what do ya want for nothing?", "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"],
-    ["\f".repeat(20), "Test With Truncation", "4c1a03424b55e07fe7f27be1d58bb9324a9a5a04"],
-  ])("makes the HMAC of RFC 2202 of %j and %j", (key, text, hex) => {
-    expect(signText(prepareKey(key), text)).toBe(Buffer.from(hex, "hex").toString("base64"));
-  });
-
-  it("makes the HMAC of createHmac, for keys and texts of any length, one after the other", () => {
-    const wellFormed = fc.string({ unit: "grapheme", maxLength: 200 });
-    fc.assert(
-      fc.property(wellFormed, fc.array(wellFormed, { minLength: 1 }), (secret, texts) => {
-        const key = prepareKey(secret);
-        for (const text of texts) {
-          const expected = createHmac("sha1", secret).update(text).digest("base64");
-          expect(signText(key, text)).toBe(expected);
-        }
-      }),
-    );
-  });
+it("signText makes the HMAC of createHmac, for keys and texts of any length, one after the other", () => {
+  const wellFormed = fc.string({ unit: "grapheme", maxLength: 200 });
+  fc.assert(
+    fc.property(wellFormed, fc.array(wellFormed, { minLength: 1 }), (secret, texts) => {
+      const key = prepareKey(secret);
+      for (const text of texts) {
+        const expected = createHmac("sha1", secret).update(text).digest("base64");
+        expect(signText(key, text)).toBe(expected);
+      }
+    }),
+  );
 });

@@ -31,28 +31,22 @@ describe("createGetParts", () => {
     }
   });
 
-  it("returns an alternative for each publicUrl that fits", () => {
-    const getParts = createGetParts(["https://a.test/p?t=1", "https://b.test/p"], "exact");
-    const found = getParts("/p?t=1&a=1").map(({ signedUrls, publicUrlIndexes, params }) => [
-      signedUrls[0],
-      publicUrlIndexes[0],
-      params.join("&"),
-    ]);
-    expect(found).toEqual([
-      ["https://a.test/p?t=1&a=1", 0, "a,1"],
-      ["https://b.test/p?t=1&a=1", 1, "t,1&a,1"],
-    ]);
-    expect(getParts("/p?a=1").map(({ publicUrlIndexes }) => publicUrlIndexes)).toEqual([[1]]);
-  });
-
-  it("returns the longest configured query first, in any order of the URLs", () => {
-    const urls = ["https://a.test/p", "https://a.test/p?t=1"];
-    for (const publicUrls of [urls, urls.toReversed()]) {
-      const [first] = createGetParts(publicUrls, "exact")("/p?t=1&uuid=2");
-      expect(first?.params).toEqual([["uuid", "2"]]);
-      expect(first?.publicUrlIndexes).toEqual([publicUrls.indexOf("https://a.test/p?t=1")]);
-    }
-  });
+  it.each([[[0, 1]], [[1, 0]]])(
+    "returns an alternative for each publicUrl that fits, the longest query first: %j",
+    (order) => {
+      const [long, short] = ["https://a.test/p?t=1", "https://b.test/p"] as const;
+      const getParts = createGetParts(
+        order.map((at) => [long, short][at] ?? ""),
+        "exact",
+      );
+      const [ofLong, ofShort] = [[order[0]], [order[1]]];
+      expect(getParts("/p?t=1&a=1")).toMatchObject([
+        { signedUrls: [`${long}&a=1`], publicUrlIndexes: ofLong, params: [["a", "1"]] },
+        { signedUrls: [`${short}?t=1&a=1`], publicUrlIndexes: ofShort, params: [{}, {}] },
+      ]);
+      expect(getParts("/p?a=1")).toMatchObject([{ publicUrlIndexes: ofShort }]);
+    },
+  );
 });
 
 describe("createPostParts", () => {

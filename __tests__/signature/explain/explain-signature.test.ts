@@ -3,7 +3,6 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { deflateSync, gzipSync } from "node:zlib";
 import fc from "fast-check";
-import type * as Package from "express-push-verification";
 import {
   explainSignature,
   pushWebhooks,
@@ -12,6 +11,7 @@ import {
   type ExplainSignatureOptions,
   type Pair,
   type SignatureCause,
+  type WebhookError,
 } from "express-push-verification";
 import {
   ACCOUNT_SID,
@@ -21,6 +21,7 @@ import {
   PUBLIC_URL,
 } from "../../support/webhook-requests";
 import { anyCharacter } from "../../support/any-character";
+import { loadCopy } from "../../support/package-copy";
 import { CONTROL, hostileText, listTexts } from "../../support/control-characters";
 import { collectVariants } from "../../../lib/signature/explain/variants";
 
@@ -365,10 +366,8 @@ it("the engine is loaded by the first explain(), not by the package or a rejecte
       return jest.requireActual<object>(join(engine, file));
     });
   }
-  let library!: typeof Package;
-  jest.isolateModules(() => (library = jest.requireActual("express-push-verification")));
-  const push = library.pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
-  const errors: Package.WebhookError[] = [];
+  const push = loadCopy().pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
+  const errors: WebhookError[] = [];
   push.onRejected((error) => void errors.push(error));
   for (const text of ["malformed", signature]) {
     const headers = { "x-service-signature": text };
