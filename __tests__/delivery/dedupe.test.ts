@@ -1,265 +1,224 @@
-import { setTimeout as sleep } from "node:timers/promises";
-import { createMemoryDedupe, type Claim, type DedupeStore } from "express-push-verification";
-import {
-  createDeduplication,
-  type Acceptance,
-  type Deduplication,
-  type RequestIdentity,
-} from "../../lib/delivery/dedupe";
-import { createGate, nextTurn, until } from "../support/waiting";
+import { createMemoryDedupe, type Claim, type DedupeClaim } from "express-push-verification";
+import type { DedupeStore } from "express-push-verification";
+import { createDeduplication } from "../../lib/delivery/dedupe";
 import type { WebhookError } from "../../lib/errors/webhook-error";
+import { createGate, never, nextTurn, until } from "../support/waiting";
 
 const keyOf = (uuid: string, contentHash = "hash", accountSid = "AC1") => ({
   accountSid,
   uuid,
   contentHash,
 });
+const UNAVAILABLE = { code: "STORE_UNAVAILABLE" };
+const failures: WebhookError[] = [];
+const run = jest.fn(async () => {});
 
-function withoutDeadline({ acceptOnce }: Deduplication) {
-  const never = Number.POSITIVE_INFINITY;
-  return (request: RequestIdentity, run: () => Promise<void> = async () => {}) =>
-    acceptOnce(request, { run, deadlineAtMs: never, finishAtMs: never });
+beforeEach(() => {
+  failures.splice(0);
+  run.mockClear();
+});
+afterEach(() => void jest.useRealTimers());
+
+/** Creates a deduplication; `deliver` awaits the handlers of a delivery too, and returns its result. */
+function start(store: DedupeStore = createMemoryDedupe(), retryForMs = 200) {
+  const onFailure = (error: WebhookError) => void failures.push(error);
+  const { acceptOnce } = createDeduplication(store, onFailure, retryForMs);
+  const [deadlineAtMs, finishAtMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const accept = (request = keyOf("a"), handle: () => Promise<void> = run) =>
+    acceptOnce(request, { run: handle, deadlineAtMs, finishAtMs });
+  async function deliver(...given: Parameters<typeof accept>) {
+    const { result, finished } = await accept(...given);
+    await finished;
+    return result;
+  }
+  return { accept, deliver };
 }
 
-/** Awaits a delivery and its handlers; returns its result. */
-async function finish(delivery: Promise<Acceptance>) {
-  const { result, finished } = await delivery;
-  await finished;
-  return result;
+/** A store with these results of its claims, the last one again and again, and its calls. */
+function createScripted(...claims: unknown[]) {
+  const log: string[] = [];
+  const claimed: DedupeClaim[] = [];
+  const store: DedupeStore = {
+    claim(claim) {
+      claimed.push(claim);
+      const found = claims.length > 1 ? claims.shift() : claims[0];
+      log.push(`claim ${String(found)}`);
+      if (found instanceof Error) throw found;
+      return found as Claim;
+    },
+    complete: () => void log.push("complete"),
+    release: ({ owner }) => void log.push(`release ${owner}`),
+  };
+  return { store, log, claimed };
 }
 
 it("gives a store a hash of the signature", async () => {
-  const signature = "zHU7DDJRrX2Pi7zCG7MUDB7Hny4=";
-  const hashes: string[] = [];
-  const store = createMemoryDedupe();
-  const claim: DedupeStore["claim"] = (given) => {
-    hashes.push(given.contentHash);
-    return store.claim(given);
-  };
-  const deliver = withoutDeadline(createDeduplication({ ...store, claim }, () => {}));
-  await finish(deliver(keyOf("a", signature)));
-  expect(hashes).toEqual([expect.stringMatching(/^[0-9a-f]{32}$/)]);
+  const { store, claimed } = createScripted("new");
+  await start(store).deliver(keyOf("a", "zHU7DDJRrX2Pi7zCG7MUDB7Hny4="));
+  const contentHash: unknown = expect.stringMatching(/^[0-9a-f]{32}$/);
+  expect(claimed).toMatchObject([{ contentHash }]);
 });
 
-describe("createDeduplication", () => {
-  const failures: WebhookError[] = [];
-  const once = (store: DedupeStore = createMemoryDedupe(), retryForMs = 200) =>
-    withoutDeadline(createDeduplication(store, (error) => failures.push(error), retryForMs));
+it("runs handlers once when the response to a claim is lost after the store kept it", async () => {
+  const memory = createMemoryDedupe();
+  let claims = 0;
+  const claim: DedupeStore["claim"] = async (given) => {
+    const found = await memory.claim(given);
+    if (claims++ === 0) throw new Error("the connection was reset");
+    return found;
+  };
+  const { deliver } = start({ ...memory, claim }, 2_000);
+  expect([await deliver(), claims]).toEqual(["new", 2]);
+  expect(await deliver()).toBe("duplicate");
+  expect(run).toHaveBeenCalledTimes(1);
+});
 
-  beforeEach(() => failures.splice(0));
+it("fails every concurrent duplicate, and runs the handlers again for the next delivery", async () => {
+  const { deliver } = start();
+  const reason = new Error("failed");
+  run.mockRejectedValueOnce(reason);
+  const settled = await Promise.allSettled([deliver(), deliver(), deliver()]);
+  expect(settled).toEqual(Array(3).fill({ status: "rejected", reason }));
+  expect(run).toHaveBeenCalledTimes(1);
+  expect(await deliver()).toBe("new");
+});
 
-  /** A store whose results and failures the test sets. */
-  function scripted(claims: (Claim | Error)[], log: string[] = []): DedupeStore {
-    return {
-      claim: () => {
-        const claim = claims.length > 1 ? claims.shift() : claims[0];
-        log.push(`claim ${String(claim)}`);
-        if (claim instanceof Error) throw claim;
-        return Promise.resolve(claim ?? "new");
-      },
-      complete: () => void log.push("complete"),
-      release: () => void log.push("release"),
-    };
-  }
+it("rejects concurrent deliveries with the failure of the first, without another claim", async () => {
+  const { store, claimed } = createScripted(new Error("down"));
+  const { accept } = start(store, 40);
+  const settled = await Promise.allSettled([accept(), accept(keyOf("a", "two"))]);
+  expect(settled).toMatchObject(Array(2).fill({ reason: UNAVAILABLE }));
+  expect(new Set(claimed.map(({ owner }) => owner)).size).toBe(1);
+});
 
-  it("runs handlers once when the response to a claim is lost after the store kept it", async () => {
-    const memory = createMemoryDedupe();
-    let lost = 0;
-    const store: DedupeStore = {
-      ...memory,
-      claim: async (claim) => {
-        const found = await memory.claim(claim);
-        if (lost++ === 0) throw new Error("the connection was reset");
-        return found;
-      },
-    };
-    const run = jest.fn(async () => {});
-    expect([await finish(once(store, 2_000)(keyOf("a"), run)), lost]).toEqual(["new", 2]);
+it("causes no unhandled rejection when the caller does not await a failure", async () => {
+  const unhandled = jest.fn();
+  process.on("unhandledRejection", unhandled);
+  await start().accept(keyOf("a"), () => Promise.reject(new Error("failed")));
+  await nextTurn();
+  process.off("unhandledRejection", unhandled);
+  expect(unhandled).not.toHaveBeenCalled();
+});
+
+it("completes after the run, releases after a failure", async () => {
+  const { store, log, claimed } = createScripted("new");
+  const { deliver } = start(store);
+  await deliver(keyOf("a"), async () => void log.push("run"));
+  const failed = deliver(keyOf("b"), () => Promise.reject(new Error("no")));
+  await expect(failed).rejects.toThrow("no");
+  const released = `release ${claimed[1]?.owner}`;
+  expect(log).toEqual(["claim new", "run", "complete", "claim new", released]);
+});
+
+it.each<[what: string, claims: unknown[], result: string, runs: number]>([
+  ["waits for another process that runs the handlers", ["running", "done"], "duplicate", 0],
+  ["runs the handlers after another process released the uuid", ["running", "new"], "new", 1],
+  ["retries while the store is down", [new Error("down"), "new"], "new", 1],
+])("%s", async (_what, claims, result, runs) => {
+  expect(await start(createScripted(...claims).store).deliver()).toBe(result);
+  expect(run).toHaveBeenCalledTimes(runs);
+});
+
+it.each([
+  // No TypeError: the store itself works.
+  ["running", { name: "Error" }],
+  ...[undefined, null, true, "duplicate", 0, {}].map(
+    (one) => [one, { name: "TypeError" }] as const,
+  ),
+])("rejects a request for which claim returns %j until the deadline", async (claim, cause) => {
+  const delivery = start(createScripted(claim).store, 60).deliver();
+  await expect(delivery).rejects.toMatchObject({ ...UNAVAILABLE, cause });
+  expect(run).not.toHaveBeenCalled();
+});
+
+it.each([new Error("down"), "done", "conflict"])(
+  "claims again for the next delivery after %s",
+  async (first) => {
+    let answer: unknown = first;
+    const claim = (): Claim => createScripted(answer).store.claim({} as never) as Claim;
+    const { accept, deliver } = start({ ...createScripted().store, claim }, 40);
+    await Promise.allSettled([accept()]);
+    answer = "new";
+    expect(await deliver()).toBe("new");
     expect(run).toHaveBeenCalledTimes(1);
-    expect(await finish(once(store)(keyOf("a"), run))).toBe("duplicate");
-  });
+  },
+);
 
-  it("fails every concurrent duplicate, and runs the handlers again for the next delivery", async () => {
-    const acceptOnce = once();
-    const failure = new Error("failed");
-    const run = jest.fn(() => Promise.reject(failure));
-    const outcomes = await Promise.allSettled(
-      [1, 2, 3].map(() => finish(acceptOnce(keyOf("a"), run))),
-    );
-    expect(outcomes).toEqual(Array(3).fill({ status: "rejected", reason: failure }));
-    expect(run).toHaveBeenCalledTimes(1);
-    expect(await finish(acceptOnce(keyOf("a")))).toBe("new");
-  });
+it("claims once for a request whose handlers run", async () => {
+  const { store, log } = createScripted("new");
+  const { deliver } = start(store);
+  const gate = createGate();
+  const first = deliver(keyOf("a"), () => gate.opened);
+  await nextTurn();
+  const second = deliver();
+  await nextTurn();
+  gate.open();
+  expect(await Promise.all([first, second])).toEqual(["new", "duplicate"]);
+  expect(log).toEqual(["claim new", "complete"]);
+});
 
-  it("rejects concurrent deliveries with the failure of the first, without another claim", async () => {
-    const owners = new Set<string>();
-    const claim = ({ owner }: { owner: string }) => {
-      owners.add(owner);
-      throw new Error("down");
-    };
-    const acceptOnce = once({ ...scripted([]), claim }, 40);
-    const requests = [keyOf("a", "one"), keyOf("a", "two")];
-    const settled = await Promise.allSettled(requests.map((request) => acceptOnce(request)));
-    expect(settled).toMatchObject(Array(2).fill({ reason: { code: "STORE_UNAVAILABLE" } }));
-    expect(owners.size).toBe(1);
-  });
-
-  it("causes no unhandled rejection when the caller does not await a failure", async () => {
-    const unhandled = jest.fn();
-    process.on("unhandledRejection", unhandled);
-    await once()(keyOf("a"), () => Promise.reject(new Error("failed")));
-    await nextTurn();
-    process.off("unhandledRejection", unhandled);
-    expect(unhandled).not.toHaveBeenCalled();
-  });
-
-  it("completes after the run, releases after a failure", async () => {
-    const log: string[] = [];
-    const acceptOnce = once(scripted(["new"], log));
-    await finish(acceptOnce(keyOf("a"), async () => void log.push("run")));
-    const failed = finish(acceptOnce(keyOf("b"), () => Promise.reject(new Error("no"))));
-    await expect(failed).rejects.toThrow("no");
-    expect(log).toEqual(["claim new", "run", "complete", "claim new", "release"]);
-  });
-
-  it.each<[what: string, claims: (Claim | Error)[], result: string, runs: number]>([
-    [
-      "waits for a request that runs in another process",
-      ["running", "running", "done"],
-      "duplicate",
-      0,
-    ],
-    ["runs the handlers after another process released the uuid", ["running", "new"], "new", 1],
-    ["retries while the store is down", [new Error("down"), "new"], "new", 1],
-  ])("%s", async (_what, claims, result, runs) => {
-    const run = jest.fn(async () => {});
-    expect(await finish(once(scripted(claims))(keyOf("a"), run))).toBe(result);
-    expect(run).toHaveBeenCalledTimes(runs);
-  });
-
-  it("rejects a request that another process does not finish in time", async () => {
-    const delivery = once(scripted(["running"]), 60)(keyOf("a"));
-    await expect(delivery).rejects.toMatchObject({
-      code: "STORE_UNAVAILABLE",
-      // No TypeError: the test store itself works.
-      cause: expect.not.objectContaining({ name: "TypeError" }),
-    });
-  });
-
-  it.each<Claim | Error>([new Error("down"), "done", "conflict"])(
-    "claims again for the next delivery after %s",
-    async (first) => {
-      let answer = first;
-      const store: DedupeStore = {
-        ...scripted([]),
-        claim: (claim) => scripted([answer]).claim(claim),
-      };
-      const acceptOnce = once(store, 40);
-      await Promise.allSettled([acceptOnce(keyOf("a"))]);
-      answer = "new";
-      const run = jest.fn(async () => {});
-      expect(await finish(acceptOnce(keyOf("a"), run))).toBe("new");
-      expect(run).toHaveBeenCalledTimes(1);
-    },
+it("marks handled requests without a limit on concurrent marks", async () => {
+  jest.useFakeTimers();
+  const marking = createGate();
+  const { accept } = start(
+    { ...createScripted("new").store, complete: () => marking.opened },
+    8_000,
   );
+  // One more than a bounded retry accepts.
+  const uuids = Array.from({ length: 1_001 }, (_, index) => String(index));
+  const deliveries = await Promise.all(uuids.map((uuid) => accept(keyOf(uuid))));
+  // Longer than the only attempt of an operation over a limit.
+  await jest.advanceTimersByTimeAsync(300);
+  marking.open();
+  await Promise.all(deliveries.map(({ finished }) => finished));
+  expect(failures).toEqual([]);
+});
 
-  it("claims once for a request whose handlers run", async () => {
-    const log: string[] = [];
-    const acceptOnce = once(scripted(["new"], log));
-    const gate = createGate();
-    const first = finish(acceptOnce(keyOf("a"), () => gate.opened));
+it.each<Claim>(["new", "running", "done", "conflict"])(
+  "releases only its own claim when the store replies after the deadline: %j",
+  async (late) => {
+    let reply!: (claim: Claim) => void;
+    const { store, log, claimed } = createScripted(new Promise((resolve) => (reply = resolve)));
+    await expect(start(store, 20).accept()).rejects.toMatchObject(UNAVAILABLE);
+    const listReleases = () => log.filter((call) => call.startsWith("release"));
+    const early = listReleases().length;
+    reply(late);
     await nextTurn();
-    const second = finish(acceptOnce(keyOf("a")));
-    await nextTurn();
-    gate.open();
-    expect(await Promise.all([first, second])).toEqual(["new", "duplicate"]);
-    expect(log).toEqual(["claim new", "complete"]);
-  });
+    const own = new Set(claimed.map(({ owner }) => `release ${owner}`));
+    expect(listReleases().every((call) => own.has(call))).toBe(true);
+    if (late === "new") expect(listReleases().slice(early)).toEqual([...own]);
+  },
+);
 
-  it.each([undefined, null, true, "duplicate", 0, {}])(
-    "does not accept %j as the result of a claim",
-    async (claim) => {
-      const run = jest.fn(async () => {});
-      const delivery = once({ ...scripted([]), claim: () => claim as never }, 40)(keyOf("a"), run);
-      await expect(delivery).rejects.toMatchObject({
-        code: "STORE_UNAVAILABLE",
-        cause: { name: "TypeError" },
-      });
-      expect(run).not.toHaveBeenCalled();
-    },
-  );
+it("releases a claim whose response never arrives, so that the next delivery runs", async () => {
+  const memory = createMemoryDedupe();
+  const claim = jest
+    .fn(memory.claim)
+    .mockImplementationOnce((given) => (memory.claim(given), never()));
+  const { deliver } = start({ ...memory, claim }, 60);
+  await expect(deliver()).rejects.toMatchObject(UNAVAILABLE);
+  expect(await deliver()).toBe("new");
+  expect(run).toHaveBeenCalledTimes(1);
+});
 
-  it("marks handled requests without a limit on concurrent marks", async () => {
-    const marking = createGate();
-    const slow = { ...scripted(["new"]), complete: () => marking.opened };
-    const lost = jest.fn();
-    const acceptOnce = withoutDeadline(createDeduplication(slow, lost));
-    // One more than a bounded retry accepts.
-    const uuids = Array.from({ length: 1_001 }, (_, index) => String(index));
-    const deliveries = await Promise.all(uuids.map((uuid) => acceptOnce(keyOf(uuid))));
-    // Longer than the only attempt of an operation over a limit.
-    await sleep(300);
-    marking.open();
-    await Promise.all(deliveries.map(({ finished }) => finished));
-    expect(lost).not.toHaveBeenCalled();
-  });
-
-  it.each<Claim>(["new", "running", "done", "conflict"])(
-    "releases only its own claim when the store replies after the deadline: %j",
-    async (late) => {
-      let reply!: (claim: Claim) => void;
-      const claimed = new Promise<Claim>((resolve) => (reply = resolve));
-      const owners = new Set<string>();
-      const released: string[] = [];
-      const slow: DedupeStore = {
-        claim: ({ owner }) => (owners.add(owner), claimed),
-        complete: () => {},
-        release: ({ owner }) => void released.push(owner),
-      };
-      const delivery = once(slow, 20)(keyOf("a"));
-      await expect(delivery).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
-      const early = released.splice(0);
-      reply(late);
-      await nextTurn();
-      expect([...early, ...released].every((owner) => owners.has(owner))).toBe(true);
-      if (late === "new") expect(released).toEqual([...owners]);
-    },
-  );
-
-  it("releases a claim whose response never arrives, so that the next delivery runs", async () => {
-    const memory = createMemoryDedupe();
-    let isHanging = true;
-    const hanging: DedupeStore = {
-      ...memory,
-      claim: (claim) => {
-        const found = memory.claim(claim);
-        return isHanging ? new Promise(() => {}) : found;
-      },
-    };
-    const acceptOnce = once(hanging, 60);
-    const run = jest.fn(async () => {});
-    await expect(acceptOnce(keyOf("a"), run)).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
-    isHanging = false;
-    expect(await finish(acceptOnce(keyOf("a"), run))).toBe("new");
-    expect(run).toHaveBeenCalledTimes(1);
-  });
-
-  it("reports a mark that failed, keeps the result of the run, and marks later", async () => {
-    let isDown = true;
-    const completed: string[] = [];
-    const broken: DedupeStore = {
+it("reports a mark that failed, keeps the result of the run, and marks later", async () => {
+  let isDown = true;
+  const completed: string[] = [];
+  const { deliver } = start(
+    {
       claim: () => "new",
       complete({ uuid }) {
         if (isDown) throw new Error("down");
         completed.push(uuid);
       },
       release: () => Promise.reject(new Error("down")),
-    };
-    await finish(once(broken, 40)(keyOf("a")));
-    isDown = false;
-    await until(() => completed.includes("a"));
-    const failed = finish(once(broken, 40)(keyOf("b"), () => Promise.reject(new Error("no"))));
-    await expect(failed).rejects.toThrow("no");
-    expect(failures.map(({ code }) => code)).toEqual(["STORE_UNAVAILABLE", "STORE_UNAVAILABLE"]);
-  });
+    },
+    40,
+  );
+  await deliver();
+  isDown = false;
+  await until(() => completed.includes("a"));
+  const failed = deliver(keyOf("b"), () => Promise.reject(new Error("no")));
+  await expect(failed).rejects.toThrow("no");
+  expect(failures).toMatchObject([UNAVAILABLE, UNAVAILABLE]);
 });
