@@ -4,7 +4,7 @@
  * responses of the service, for a given time. A crash, hang, leak, false accept or false reject is a
  * failure.
  *
- * npm run fuzz -- [seconds] [texts]
+ * npm run fuzz -- [seconds] [texts] [seed]
  */
 import fc from "fast-check";
 import { pushWebhooks } from "express-push-verification";
@@ -26,7 +26,7 @@ import { countForgeries, findRejected, SETTINGS } from "../support/forgery-run";
 import { createReceiver } from "../support/receivers";
 import { rawRequest, send, sendRaw, startServer, stopServers } from "../support/servers";
 
-const [, , seconds = "60", texts = "1000000"] = process.argv;
+const [, , seconds = "60", texts = "1000000", firstSeed = Date.now()] = process.argv;
 const timeLimitMs = (Number(seconds) * 1_000) / 6;
 const unhandled: unknown[] = [];
 process.on("unhandledRejection", (reason) => void unhandled.push(reason));
@@ -84,7 +84,7 @@ function checkCuts(): void {
 
 /** An attacker's texts and genuine requests, 10 to 1; a tenth of these with hostile texts. */
 async function checkForgeries(): Promise<void> {
-  const seed = Date.now();
+  const seed = Number(firstSeed);
   const count = { texts: 0, requests: 0, events: 0, accepted: [] as string[] };
   for (const [index, [, options]] of SETTINGS.entries()) {
     // The default settings get half of the texts.

@@ -92,6 +92,11 @@ export async function findRejected(requests: number, seed: number, isHostile = f
     const received = await verifyPushRequest(request, options).catch((error: Error) => error);
     // Two of the names must not be declared together.
     if (received instanceof TypeError) continue;
+    // A type may begin after `source_type`, not declared, and end before a declared name within a name.
+    const hasOtherType =
+      request.body?.toString().includes("source_type=") &&
+      extraParameters.some((name) => name > "type" && name < "uuid");
+    if (hasOtherType && Reflect.get(received, "code") === "PAYLOAD_AMBIGUOUS") continue;
     if (!isSame(received)) rejected.push(`${JSON.stringify(received)} ${JSON.stringify(request)}`);
   }
   return rejected;
