@@ -78,26 +78,27 @@ export async function callApi(
   emulator: Emulator,
   method: string,
   path: string,
-  { form, json, as }: { form?: Form; json?: unknown; as?: [string, string] | null } = {},
+  {
+    form,
+    json,
+    as = [emulator.accountSid, emulator.authToken],
+    ...sent
+  }: { form?: Form; json?: unknown; as?: [string, string] | null } & RequestInit = {},
 ): Promise<ApiResult> {
-  const [username, password] = as ?? [emulator.accountSid, emulator.authToken];
-  const body =
-    json === undefined ? form && new URLSearchParams(form).toString() : JSON.stringify(json);
+  const body = json === undefined ? form && new URLSearchParams(form) : JSON.stringify(json);
   const response = await fetch(path.startsWith("http") ? path : emulator.url + path, {
     method,
-    headers: {
-      ...(as !== null && { authorization: `Basic ${btoa(`${username}:${password}`)}` }),
-      ...(form && { "content-type": "application/x-www-form-urlencoded" }),
-      ...(json !== undefined && { "content-type": "application/json" }),
-    },
     ...(body !== undefined && { body }),
+    ...sent,
+    headers: {
+      ...(as !== null && { authorization: `Basic ${btoa(as.join(":"))}` }),
+      ...(json !== undefined && { "content-type": "application/json" }),
+      ...(sent.headers as object),
+    },
   });
+  const { status, headers } = response;
   const text = await response.text();
-  return {
-    status: response.status,
-    headers: response.headers,
-    body: text === "" ? undefined : JSON.parse(text),
-  };
+  return { status, headers, body: text === "" ? undefined : JSON.parse(text) };
 }
 
 export const keysPath = ({ accountSid }: Emulator) => `/2010-04-01/Accounts/${accountSid}/Keys`;

@@ -1,3 +1,4 @@
+import type { NewKey } from "../../../lib/emulator/resources/keys";
 import { createEmulator, type Emulator } from "express-push-verification/emulator";
 import errors from "../../fixtures/errors.json";
 import {
@@ -6,9 +7,9 @@ import {
   startEmulator,
   stopEmulators,
   webhooksPath,
-  type Form,
 } from "../../support/emulators";
 import { sendRaw } from "../../support/servers";
+import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID } from "../../support/webhook-requests";
 
 afterEach(stopEmulators);
 
@@ -59,35 +60,6 @@ describe("the emulator's server", () => {
     expect([large.status, large.gaveUp]).toEqual([413, false]);
   });
 
-  it("responds 405 to other methods, and 501 to paths that it does not have", async () => {
-    const emulator = await startEmulator();
-    const [keys, webhooks] = [keysPath(emulator), webhooksPath(emulator)];
-    for (const [method, path, allow] of [
-      ["PUT", `${keys}.json`, "GET, POST"],
-      ["PATCH", `${keys}/SKx.json`, "GET, POST, DELETE"],
-      ["DELETE", webhooks, "GET, POST"],
-      ["PUT", `${webhooks}/YWx`, "GET, POST, DELETE"],
-    ] as const) {
-      const rejected = await callApi(emulator, method, path);
-      expect(rejected).toMatchObject({ status: 405, body: errors.methodNotAllowed.body });
-      expect(rejected.headers.get("allow")).toBe(allow);
-    }
-    for (const path of [
-      "/",
-      "/2010-04-01/Accounts",
-      "/2010-04-01/Accounts/x/Messages.json",
-      "/v2/Services",
-      "/v2/Services/x/RateLimits",
-      "/v1/Services/x/Webhooks",
-      "/v1/Keys",
-    ]) {
-      const message = `The emulator does not have GET ${path}`;
-      const rejected = await callApi(emulator, "GET", path);
-      expect(rejected).toMatchObject({ status: 501, body: { code: 20501, message, status: 501 } });
-      expect(rejected.headers.get("content-type")).toBe("application/json");
-    }
-  });
-
   it.each<[status: number, host: string, method?: string, more?: string]>([
     [201, "localhost"],
     [201, "LOCALHOST:4010"],
@@ -119,38 +91,6 @@ describe("the emulator's server", () => {
     }
   });
 
-  it("rejects a webhook that is none, and a key over the limit", async () => {
-    const emulator = await startEmulator({ maxKeys: 1 });
-    const path = webhooksPath(emulator);
-    const form = {
-      FriendlyName: "login events",
-      EventTypes: "factor.verified",
-      WebhookUrl: "https://hooks.example.test/push/events",
-    };
-    for (const [wrong, code] of [
-      [{ ...form, FriendlyName: "" }, 60200],
-      [[...Object.entries(form), ["FriendlyName", "b"]], 60200],
-      [{ ...form, WebhookUrl: "ftp://a/" }, 60200],
-      [{ ...form, EventTypes: "factor.created,*" }, 60306],
-    ] as [Form, number][]) {
-      const rejected = { status: 400, body: { code } };
-      expect(await callApi(emulator, "POST", path, { form: wrong })).toMatchObject(rejected);
-    }
-    const authorization = `Basic ${btoa(`${emulator.accountSid}:${emulator.authToken}`)}`;
-    for (const [type, body] of [
-      ["application/json", "{}"],
-      ["application/x-www-form-urlencoded", "FriendlyName=%zz"],
-    ] as const) {
-      const headers = { authorization, "content-type": type };
-      const response = await fetch(emulator.url + path, { method: "POST", headers, body });
-      expect([response.status, await response.json()]).toMatchObject([400, { code: 20001 }]);
-    }
-    expect((await callApi(emulator, "GET", path)).body.webhooks).toEqual([]);
-    emulator.createKey();
-    const rejected = await callApi(emulator, "POST", keysOf(emulator));
-    expect([rejected.status, rejected.body]).toEqual([400, errors.tooManyKeys.body]);
-  });
-
   it("responds 500 to a fault of its own, warns, and shows nothing of it", async () => {
     const warn = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
     let isBroken = false;
@@ -179,31 +119,81 @@ describe("the emulator's server", () => {
 });
 
 const SECRET = "q7Zt0dWm3KxR9bYc5HnL1sVfE8uJ4aPg";
-const MAIN = { sid: `SK${"b".repeat(32)}`, secret: SECRET, type: "main" as const };
+const [MAIN, STANDARD] = (["main", "standard"] as const).map((type, index) => {
+  return { sid: `SK${String(index).repeat(32)}`, secret: SECRET, type };
+}) as [NewKey, NewKey];
+const KEYS = `${keysPath({ accountSid: ACCOUNT_SID } as Emulator)}.json`;
+const HOOKS = webhooksPath({ serviceSid: SERVICE_SID } as Emulator);
+const HOOK = {
+  FriendlyName: "login events",
+  EventTypes: "factor.verified",
+  WebhookUrl: "https://hooks.example.test/push/events",
+};
+const asJson = (body: string) => ({ body, headers: { "content-type": "application/json" } });
+const asForm = (body: string) => ({
+  body,
+  headers: { "content-type": "application/x-www-form-urlencoded" },
+});
 
-const keysOf = (emulator: Emulator) => `${keysPath(emulator)}.json`;
-
-it("credentials are required for each path, and rejected when they are wrong or malformed", async () => {
-  const emulator = await startEmulator({ keys: [MAIN] });
-  const keys = keysOf(emulator);
-  for (const path of [keys, webhooksPath(emulator), "/_control/factors", "/nowhere"]) {
-    const rejected = await callApi(emulator, "GET", path, { as: null });
-    expect(rejected).toMatchObject({ status: 401, body: errors.missingCredentials.body });
-    expect(rejected.headers.get("www-authenticate")).toBe('Basic realm="API"');
-  }
-  for (const as of [
-    [emulator.accountSid, `${emulator.authToken}0`],
-    [emulator.accountSid, ""],
-    [`AC${"0".repeat(32)}`, emulator.authToken],
-    [`SK${"0".repeat(32)}`, SECRET],
+it.each<[status: number, code: number | object, line: string, sent?: object, headers?: object]>([
+  ...[`GET ${KEYS}`, `GET ${HOOKS}`, "GET /_control/factors", "GET /nowhere"].map(
+    (line): [number, object, string, object, object] => {
+      const challenge = { "www-authenticate": 'Basic realm="API"' };
+      return [401, errors.missingCredentials.body, line, { as: null }, challenge];
+    },
+  ),
+  ...[
+    [ACCOUNT_SID, `${AUTH_TOKEN}0`],
+    [ACCOUNT_SID, ""],
+    [`AC${"0".repeat(32)}`, AUTH_TOKEN],
+    [`SK${"9".repeat(32)}`, SECRET],
     [MAIN.sid, SECRET.toLowerCase()],
     ["constructor", ""],
-  ] as [string, string][]) {
-    const rejected = await callApi(emulator, "GET", keys, { as });
-    expect(rejected).toMatchObject({ status: 401, body: errors.wrongCredentials.body });
-  }
-  for (const authorization of ["Bearer abc", "Basic", "Basic !!!", "Basic ?"]) {
-    const response = await fetch(emulator.url + keys, { headers: { authorization } });
-    expect(response.status).toBe(401);
-  }
+  ].map((as): [number, object, string, object] => {
+    return [401, errors.wrongCredentials.body, `GET ${KEYS}`, { as }];
+  }),
+  ...["Bearer abc", "Basic", "Basic !!!", "Basic ?"].map(
+    (authorization): [number, number, string, object] => {
+      return [401, 20003, `GET ${KEYS}`, { headers: { authorization } }];
+    },
+  ),
+  [401, 20003, "POST /_control/factors", { as: [STANDARD.sid, SECRET] }],
+  [405, errors.methodNotAllowed.body, `PUT ${KEYS}`, {}, { allow: "GET, POST" }],
+  [405, 20004, `PATCH ${KEYS.replace(".", "/SKx.")}`, {}, { allow: "GET, POST, DELETE" }],
+  [405, 20004, `DELETE ${HOOKS}`, {}, { allow: "GET, POST" }],
+  [405, 20004, `PUT ${HOOKS}/YWx`, {}, { allow: "GET, POST, DELETE" }],
+  [405, 20004, "PUT /_control/factors", { json: {} }],
+  ...[
+    ...["/", "/2010-04-01/Accounts", "/2010-04-01/Accounts/x/Messages.json", "/v2/Services"],
+    ...["/v2/Services/x/RateLimits", "/v1/Services/x/Webhooks", "/v1/Keys", "/_control/nothing"],
+  ].map((path): [number, object, string] => {
+    const message = `The emulator does not have GET ${path}`;
+    return [501, { code: 20501, message }, `GET ${path}`];
+  }),
+  [400, errors.tooManyKeys.body, `POST ${KEYS}`],
+  [400, 60200, `POST ${HOOKS}`, { form: { ...HOOK, FriendlyName: "" } }],
+  [400, 60200, `POST ${HOOKS}`, { form: [...Object.entries(HOOK), ["FriendlyName", "b"]] }],
+  [400, 60200, `POST ${HOOKS}`, { form: { ...HOOK, WebhookUrl: "ftp://a/" } }],
+  [400, 60306, `POST ${HOOKS}`, { form: { ...HOOK, EventTypes: "factor.created,*" } }],
+  [400, 20001, `POST ${HOOKS}`, asJson("{}")],
+  [400, 20001, `POST ${HOOKS}`, asForm("FriendlyName=%zz")],
+  [400, 20001, "POST /_control/factors", asJson("[]")],
+  [400, 20001, "POST /_control/factors", asJson("{")],
+  [400, 20001, "POST /_control/factors", asForm("{}")],
+  [400, 60200, "POST /_control/factors", { json: { metadata: { a: 1 } } }],
+  [404, 20404, "POST /_control/factors/YFx/verify"],
+  [404, 20404, "DELETE /_control/factors/YFx"],
+  [400, 60200, "POST /_control/challenges", { json: {} }],
+  [404, 20404, "POST /_control/challenges/YCx/approve"],
+  [400, 60200, "POST /_control/faults", { json: { kind: "explode" } }],
+])("responds %i, %j to %s with %j", async (status, code, line, sent = {}, headers = {}) => {
+  const sids = { accountSid: ACCOUNT_SID, authToken: AUTH_TOKEN, serviceSid: SERVICE_SID };
+  const emulator = await startEmulator({ ...sids, keys: [MAIN, STANDARD], maxKeys: 2 });
+  const [method = "", path = ""] = line.split(" ");
+  const rejected = await callApi(emulator, method, path, sent);
+  const body = typeof code === "number" ? { code, status } : code;
+  expect(rejected).toMatchObject({ status, body });
+  const sentHeaders = { "content-type": "application/json", ...headers };
+  expect(Object.fromEntries(rejected.headers)).toMatchObject(sentHeaders);
+  expect((await callApi(emulator, "GET", HOOKS)).body.webhooks).toEqual([]);
 });
