@@ -39,25 +39,19 @@ const PLANS: Record<string, Plan> = {
 
 const secondsSince = (startMs: number) => `${((performance.now() - startMs) / 1000).toFixed(1)} s`;
 
-async function runCell({ name, run }: Cell): Promise<boolean> {
-  const startMs = performance.now();
-  try {
-    await run();
-    console.log(`${name} ok ${secondsSince(startMs)}`);
-    return true;
-  } catch (error) {
-    console.log(`${name} FAILED ${secondsSince(startMs)}`);
-    console.log((error as Error).message.replaceAll(/^/gm, "  "));
-    return false;
-  }
-}
-
 /** Runs several cells at a time, and returns how many failed. */
 async function runCells(cells: Cell[], atOnce: number): Promise<number> {
   let failed = 0;
   const queue = cells.values();
   const work = async () => {
-    for (const cell of queue) if (!(await runCell(cell))) failed++;
+    for (const { name, run } of queue) {
+      const startMs = performance.now();
+      const error = await run().then(() => undefined, String);
+      console.log(`${name} ${error === undefined ? "ok" : "FAILED"} ${secondsSince(startMs)}`);
+      if (error === undefined) continue;
+      failed++;
+      console.log(error.replaceAll(/^/gm, "  "));
+    }
   };
   await Promise.all(Array.from({ length: atOnce }, work));
   return failed;

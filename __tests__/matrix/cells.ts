@@ -34,10 +34,9 @@ export interface Plan {
 /** Every cell of a plan; cells that others need come first. */
 export function listCells(plan: Plan, workshop: Workshop): Cell[] {
   const { nodes, apps, typescripts, typedApps, postgreses, installs } = plan;
-  const install = (name: string, run: () => Promise<string>) => ({
-    name: `${name} · install`,
-    run,
-  });
+  const install = (name: string, run: () => Promise<string>) => {
+    return { name: `${name} · install`, run };
+  };
   return [
     { name: "tarball · pack", run: () => workshop.pack() },
     ...typescripts.map((version) =>
@@ -68,12 +67,11 @@ function listRuns(major: number, app: App, workshop: Workshop): Cell[] {
     name: `node ${major} · ${app.name} · ${name}`,
     run: async () => run(await workshop.installNode(major), await workshop.installApp(app)),
   });
-  const esm = "--experimental-vm-modules";
+  const suite = (name: string, file: string, ...flags: string[]) =>
+    cell(name, (node, cwd) => runCommand(node, [...flags, ...JEST, `app/${file}`], { cwd }));
   const suites = [
-    cell("jest", (node, cwd) => runCommand(node, [...JEST, "app/suite.test.js"], { cwd })),
-    cell("jest esm", (node, cwd) =>
-      runCommand(node, [esm, ...JEST, "app/suite.test.mjs"], { cwd }),
-    ),
+    suite("jest", "suite.test.js"),
+    suite("jest esm", "suite.test.mjs", "--experimental-vm-modules"),
   ];
   return [
     cell("cjs", (node, cwd) => runStory(node, "require.cjs", app.folder, cwd)),
@@ -116,12 +114,11 @@ function listCompilations(version: string, app: App, workshop: Workshop): Cell[]
 function listSuites(postgres: string, workshop: Workshop): Cell[] {
   return readdirSync(join(ROOT, POSTGRES_SUITES)).map((file) => ({
     name: `postgres ${postgres} · ${file}`,
-    run: async () => runSuite(file, await workshop.installPostgres(postgres)),
+    run: async () => {
+      const binaries = await workshop.installPostgres(postgres);
+      const env = { ...process.env, PUSH_TEST_POSTGRES_BIN: binaries };
+      const args = [...JEST, join(POSTGRES_SUITES, file)];
+      return runCommand(process.execPath, args, { cwd: ROOT, env });
+    },
   }));
-}
-
-function runSuite(file: string, binaries: string): Promise<string> {
-  const all = [...JEST, join(POSTGRES_SUITES, file)];
-  const env = { ...process.env, PUSH_TEST_POSTGRES_BIN: binaries };
-  return runCommand(process.execPath, all, { cwd: ROOT, env });
 }

@@ -1,13 +1,9 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { dependencies, peerDependencies } from "../../package.json";
 import { PACKAGES } from "../../lib/durable/redis/options";
 
 /** The folder of this repository. */
 export const ROOT = join(__dirname, "..", "..");
-
-const { dependencies, peerDependencies } = JSON.parse(
-  readFileSync(join(ROOT, "package.json"), "utf8"),
-) as Record<"dependencies" | "peerDependencies", Record<string, string>>;
 
 /** The majors of Node that are supported. */
 export const NODES = [20, 22, 24, 26];
@@ -16,14 +12,11 @@ export const NODES = [20, 22, 24, 26];
 export const TYPESCRIPTS = ["5.4", "5.5", "5.9", "6.0", "7.0"];
 
 /** The releases of PostgreSQL that the tests run against, as the npm packages of their binaries count. */
-export const POSTGRESES = [
-  "13.23.0-beta.16",
-  "14.23.0-beta.17",
-  "15.18.0-beta.17",
+export const POSTGRESES = ["13.23.0-beta.16", "14.23.0-beta.17", "15.18.0-beta.17"].concat([
   "16.14.0-beta.17",
   "17.10.0-beta.17",
   "18.4.0-beta.17",
-];
+]);
 
 /** An app that has installed the package. */
 export interface App {

@@ -26,16 +26,15 @@ async function tellStory(rooms) {
   try {
     await receiveRequests(rooms, push, settings);
     await verifyRequests(rooms, settings);
-    await receiveParsed(rooms, app, push, settings);
     await receiveFromEmulator(push, emulator);
+    if (app !== undefined) await useExpress(rooms, app, push, settings);
     await administer(rooms, app, emulator, origin);
-    // No Redis listens there: a queue can be created and closed without it.
+    // Nothing listens there: a queue can be created and closed without its server.
     await rooms.redisQueue?.({ name: "story", connection: "redis://127.0.0.1:9" }).close();
+    await rooms.postgresQueue?.({ name: "story", connection: "postgres://127.0.0.1:9/a" }).close();
     // A test runner ends by itself after this: a login still waits, and connections are open.
-    const pending = push.waitForChallenge({
-      challengeSid: `YC${"0".repeat(32)}`,
-      entityIdentity: "ada",
-    });
+    const challengeSid = `YC${"0".repeat(32)}`;
+    const pending = push.waitForChallenge({ challengeSid, entityIdentity: "ada" });
     await Promise.all([assert.rejects(pending, { code: "CLOSING" }), push.close()]);
     assert.equal((await sendRequest(rooms, settings)).status, 503);
   } finally {
@@ -61,23 +60,15 @@ async function receiveRequests(rooms, push, settings) {
   assert.equal(status, 200);
   assert.equal((await fetch(signed.url, signed)).status, 200, "a duplicate");
   assert.equal(events.length, 1);
-  const [{ type, version, entity_identity, challenge_details }] = events;
-  assert.deepEqual([type, version, entity_identity], ["challenge.approved", "v2", "ada"]);
-  assert.equal(typeof challenge_details.message, "string");
-
-  const stranger = { ...settings, authToken: "another-token" };
-  assert.equal((await sendRequest(rooms, stranger)).status, 403);
-  assert.deepEqual(
-    rejections.map(({ code }) => code),
-    ["SIGNATURE_MISMATCH"],
-  );
-  assert.ok(rejections[0] instanceof rooms.WebhookError);
-  assert.ok(rejections[0].explain() !== undefined);
-  assert.equal(events.length, 1);
+  assert.deepEqual([events[0].version, events[0].entity_identity], ["v2", "ada"]);
+  assert.equal((await sendRequest(rooms, { ...settings, authToken: "another" })).status, 403);
+  const [rejection] = rejections;
+  assert.ok(rejection instanceof rooms.WebhookError);
+  assert.equal(rejection.code, "SIGNATURE_MISMATCH");
+  assert.ok(rejection.explain() !== undefined);
 }
 
-async function receiveParsed({ express, signedRequest }, app, push, settings) {
-  if (app === undefined) return;
+async function useExpress({ express, signedRequest }, app, push, settings) {
   app.use("/parsed", express.urlencoded({ extended: false }), push);
   const contentType = "application/x-www-form-urlencoded";
   const signed = signedRequest(settings, "factor.created", {}, { contentType });
@@ -104,20 +95,14 @@ async function receiveFromEmulator(push, emulator) {
   const outcome = await push.waitForChallenge({ challengeSid: sid, entityIdentity: "ada" });
   assert.equal(outcome.type, "challenge.approved");
   await emulator.settled();
-  assert.deepEqual(
-    emulator.deliveries.map(({ status }) => status),
-    Array(3).fill("succeeded"),
-  );
+  const statuses = emulator.deliveries.map(({ status }) => status);
+  assert.deepEqual(statuses, ["succeeded", "succeeded", "succeeded"]);
 }
 
 async function administer({ adminRouter, createAdminClient }, app, emulator, origin) {
-  const client = createAdminClient({
-    accountUrl: emulator.url,
-    verifyUrl: emulator.url,
-    accountSid: emulator.accountSid,
-    serviceSid: emulator.serviceSid,
-    password: AUTH_TOKEN,
-  });
+  const { url, accountSid, serviceSid, authToken: password } = emulator;
+  const urls = { accountUrl: url, verifyUrl: url };
+  const client = createAdminClient({ ...urls, accountSid, serviceSid, password });
   const { items } = await client.webhooks.page();
   assert.equal(items.length, 1);
   if (app === undefined) return;
