@@ -94,7 +94,7 @@ export async function findRejected(requests: number, seed: number, isHostile = f
     if (received instanceof TypeError) continue;
     // A type may begin after `source_type`, not declared, and end before a declared name within a name.
     const hasOtherType =
-      request.body?.toString().includes("source_type=") &&
+      String(Reflect.get(request, "body")).includes("source_type=") &&
       extraParameters.some((name) => name > "type" && name < "uuid");
     if (hasOtherType && Reflect.get(received, "code") === "PAYLOAD_AMBIGUOUS") continue;
     if (!isSame(received)) rejected.push(`${JSON.stringify(received)} ${JSON.stringify(request)}`);

@@ -1,4 +1,7 @@
+import { chooseHonestCut } from "./attacker-texts";
 import {
+  countForeign,
+  joinCut,
   KNOWN_TYPES,
   listPositions,
   MAX_NAME_CHARACTERS,
@@ -53,4 +56,11 @@ export function createChooseCut(text: string, random: () => number): () => Cut |
     }
     return pairs;
   };
+}
+
+/** A random request, and how many of its random cuts mean another event, and how many are accepted. */
+export function countRandom(random: () => number, cuts: number, declared: readonly string[] = []) {
+  const honest = chooseHonestCut(random, declared);
+  const chooseCut = createChooseCut(joinCut(honest), random);
+  return { honest, ...countForeign(honest, Array.from({ length: cuts }, chooseCut), declared) };
 }
