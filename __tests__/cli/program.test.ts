@@ -151,15 +151,12 @@ describe("trigger", () => {
       const port = await findFreePort();
       const { run, written, waitFor } = triggerAt(port, "--duplicate");
       await waitFor(LATE, "stderr");
-      let received = 0;
-      const app = createServer((_req, res) => {
-        received++;
-        res.end();
-      }).listen(port, "127.0.0.1");
+      const received = jest.fn();
+      const app = createServer((_req, res) => res.end(received())).listen(port, "127.0.0.1");
       expect(await run).toBe(0);
       app.close();
       expect(written.stderr.replace(LATE, "")).toBe("");
-      expect(received).toBe(2);
+      expect(received).toHaveBeenCalledTimes(2);
       // The time of the attempt that succeeded.
       expect(written.stdout).toMatch(/^200 factor\.created v2 in \d{1,3}\.\d ms/);
     });
@@ -175,12 +172,13 @@ describe("trigger", () => {
   it("has a new uuid and challenge SID in each run, and prints both", async () => {
     const outputs = [await trigger("challenge.approved"), await trigger("challenge.approved")];
     const events = receiver.events as ChallengeEvent[];
-    const pairs = events.map(({ uuid, challenge_sid }) => [uuid, challenge_sid] as const);
-    expect(new Set(pairs.flat()).size).toBe(4);
-    for (const [index, [uuid, sid]] of pairs.entries()) {
-      expect(sid).toMatch(/^YC[0-9a-f]{32}$/);
-      expect(outputs[index]?.stdout).toContain(`(uuid ${uuid}, challenge_sid ${sid})`);
-    }
+    const named = events.map(
+      ({ uuid, challenge_sid: sid }) => `(uuid ${uuid}, challenge_sid ${sid})`,
+    );
+    expect(outputs.map(({ stdout }) => stdout.slice(stdout.indexOf("("), -1))).toEqual(named);
+    expect(new Set(events.flatMap(({ uuid, challenge_sid }) => [uuid, challenge_sid])).size).toBe(
+      4,
+    );
   });
 
   it.each<[status: number, method: string, reason: RegExp, headers?: Record<string, string>]>([
@@ -251,121 +249,94 @@ describe("trigger", () => {
   });
 });
 
-it.each<[string[], object]>([
-  [[], { host: "app.example.com", "content-type": "application/x-www-urlencoded" }],
-  [["--host", "b.example", "--header", "X-A: 1"], { host: "b.example", "x-a": "1" }],
-  [["--content-type", FORM], { "content-type": FORM }],
-])("trigger --to with %j sends the headers %j", async (args, headers) => {
+it.each<[args: string, headers: object]>([
+  ["", { host: "app.example.com", "content-type": "application/x-www-urlencoded" }],
+  ["--host b.example --header X-A:1", { host: "b.example", "x-a": "1" }],
+  [`--content-type ${FORM}`, { "content-type": FORM }],
+])("trigger --to with %s sends the headers %j", async (args, headers) => {
   const requests: object[] = [];
-  const to = await startTarget((req, res) => {
-    requests.push(req.headers);
-    res.end();
-  });
-  const line = ["trigger", "factor.created", "--url", "https://app.example.com/push"];
-  const ended = await runCommand([...line, "--to", `${to}/push`, ...args], secret);
+  const to = await startTarget((req, res) => res.end(void requests.push(req.headers)));
+  const line = "trigger factor.created --url https://app.example.com/push";
+  const ended = await runLine(`${line} --to ${to}/push ${args}`);
   expect([ended.code, requests]).toEqual([0, [expect.objectContaining(headers)]]);
 });
 
 describe("explain", () => {
   const url = "https://app.example.com/webhooks/push";
-  const request = signedRequest({ authToken: AUTH_TOKEN, publicUrl: url }, "challenge.approved");
+  const settings = { authToken: AUTH_TOKEN, publicUrl: url };
+  const request = signedRequest(settings, "challenge.approved");
+  const get = signedRequest(settings, "factor.created", {}, { method: "GET" });
   const signature = request.headers["X-Service-Signature"] ?? "";
-  let folder: string;
-  let bodyFile: string;
-
-  beforeEach(() => {
-    folder = mkdtempSync(join(tmpdir(), "push-explain-"));
-    bodyFile = join(folder, "body");
-    writeFileSync(bodyFile, request.body ?? "");
-  });
-  afterEach(() => rmSync(folder, { recursive: true, force: true }));
-
-  const explain = (args: string[], env: NodeJS.ProcessEnv = secret) =>
-    runCommand(["explain", "--body-file", bodyFile, ...args], env);
-
-  const other = { PUSH_AUTH_TOKEN: "other" };
-  it.each<[string, string, NodeJS.ProcessEnv, string]>([
-    ["http", `--url ${url.replace("https", "http")}`, secret, "URL_SCHEME"],
-    ["a slash", `--url ${url}/`, secret, "URL_TRAILING_SLASH"],
-    ["the URL, which is not shown, and not the token,", `--url ${url}`, other, "URL_PATH"],
-    ["a token", `--url ${url} --received-url ${url}`, other, "TOKEN_WRONG"],
-    ["a proxy's path", `--url https://app.example.com/ --received-url ${url}`, secret, "URL_PATH"],
-    ["a cut header", `--url ${url} --signature-header x-cut`, secret, "SIGNATURE_MALFORMED"],
-  ])("names %s first", async (_what, line, env, code) => {
-    const headers = [`x-cut: ${signature.slice(0, 20)}`, `x-service-signature: ${signature}`];
-    const args = [...line.split(" "), ...headers.flatMap((header) => ["--header", header])];
-    const ended = await explain(args, env);
-    expect(ended).toMatchObject({ code: 1, stderr: "" });
-    expect(ended.stdout).toMatch(new RegExp(`^1\\. ${code} `));
-    expect(ended.stdout).not.toContain(AUTH_TOKEN);
-    const json = JSON.parse((await explain([...args, "--json"], env)).stdout);
-    expect(json).toMatchObject({ matches: false, causes: expect.any(Array) });
-    expect(json.causes[0]).toHaveProperty("code", code);
-  });
-
-  const typeLine = `Content-Type: ${FORM}`;
   const right = `X-Service-Signature: ${signature}`;
-  it.each<[result: string, ...headers: string[]]>([
-    ["The signature matches.", signature],
-    ["The signature matches.", right],
-    ["The signature matches.", `X-Anything: ${signature}`],
-    ["The signature matches.", `x-service-signature:${signature}`, typeLine],
-    ["The signature matches.", typeLine, "Host: a.example", `X-Twilio-Signature: ${signature}`],
-    ["The signature matches.", "X-Hub-Signature: sha1=00", right, typeLine],
-    ["The signature matches.", signature, typeLine],
-    ["1. SIGNATURE_MISSING ", typeLine, "Host: a.example"],
-    ["1. SIGNATURE_REPEATED ", right, right],
-  ])("prints %j for the headers %j", async (result, ...headers) => {
-    const args = headers.flatMap((header) => ["--header", header]);
-    const { code, stdout, stderr } = await explain(["--url", url, ...args]);
-    expect([code, stderr]).toEqual([result.startsWith("1.") ? 1 : 0, ""]);
-    expect(stdout.slice(0, result.length)).toBe(result);
+  const typeLine = `Content-Type: ${FORM}`;
+  const GET = `--method GET --received-url ${get.url}`;
+  const inGet = [get.headers["X-Service-Signature"] ?? ""];
+  let folder: string;
+  beforeAll(() => (folder = mkdtempSync(join(tmpdir(), "push-explain-"))));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  interface Given {
+    token?: string;
+    body?: string | Buffer | null | undefined;
+    stderr?: RegExp;
+  }
+  const MATCHES = "The signature matches.";
+  const another = { token: "other" };
+  const json = JSON.stringify(Object.fromEntries(new URLSearchParams(request.body)));
+  it.each<[first: string, line: string, headers: string[], given?: Given]>([
+    ["1. URL_SCHEME ", `--url ${url.replace("https", "http")}`, [right]],
+    [`1. URL_TRAILING_SLASH (proven), signed URL: ${url}`, `--url ${url}/`, [right]],
+    // The URL, which is not shown, and not the token.
+    ["1. URL_PATH ", "", [right], another],
+    ["1. TOKEN_WRONG ", `--received-url ${url}`, [right], another],
+    ["1. URL_PATH ", `--url https://app.example.com/ --received-url ${url}`, [right]],
+    [
+      "1. SIGNATURE_MALFORMED ",
+      "--signature-header x-cut",
+      [right, `x-cut: ${signature.slice(9)}`],
+    ],
+    [MATCHES, "", [signature]],
+    [MATCHES, "", [right]],
+    [MATCHES, "", [`X-Anything: ${signature}`]],
+    [MATCHES, "", [`x-service-signature:${signature}`, typeLine]],
+    [MATCHES, "", [typeLine, "Host: a.example", `X-Twilio-Signature: ${signature}`]],
+    [MATCHES, "", ["X-Hub-Signature: sha1=00", right, typeLine]],
+    [MATCHES, "", [signature, typeLine]],
+    [MATCHES, "--signature-header x-a", [`X-A: ${signature}`, "X-B-Signature: x"]],
+    ["1. SIGNATURE_MISSING ", "", [typeLine, "Host: a.example"]],
+    ["1. SIGNATURE_REPEATED ", "", [right, right]],
+    [MATCHES, GET, inGet, { body: null }],
+    ["1. URL_QUERY_EXTRA ", `${GET} --url ${url}?tenant=1`, inGet, { body: null }],
+    [MATCHES, "", [right], { body: `${request.body}\n`, stderr: /line break/ }],
+    ["1. BODY_JSON (proven): body\n", "", [right], { body: json }],
+    ["1. PARAMS_MISSING ", "", [right], { body: null, stderr: /^Without --body-file/ }],
+    ["1. PARAMS_MISSING ", "", [right], { body: Buffer.from([0xff, 0xfe]) }],
+    ["1. PARAMS_MISSING ", "", [right], { body: "a=%zz" }],
+  ])("prints %j with %s and the headers %j", async (first, line, headers, given = {}) => {
+    const { token = AUTH_TOKEN, body = request.body ?? "", stderr = /^$/ } = given;
+    const file = join(folder, "body");
+    if (body !== null) writeFileSync(file, body);
+    const args = ["--url", url, ...line.split(" ").filter(Boolean)];
+    args.push(...headers.flatMap((header) => ["--header", header]));
+    if (body !== null) args.push("--body-file", file);
+    const explain = (...more: string[]) =>
+      runCommand(["explain", ...args, ...more], { PUSH_AUTH_TOKEN: token });
+    const { code, stdout, ...ended } = await explain();
+    const matches = first === MATCHES;
+    expect([code, stdout.slice(0, first.length)]).toEqual([matches ? 0 : 1, first]);
+    expect(ended.stderr).toMatch(stderr);
+    expect(stdout).not.toMatch(new RegExp(`${AUTH_TOKEN}|user-7f3a-22`));
+    const report = JSON.parse((await explain("--json")).stdout);
+    expect([report.matches, report.causes[0]?.code]).toEqual([
+      matches,
+      matches ? undefined : first.split(" ")[1],
+    ]);
   });
 
   it("asks for --signature-header when several headers may hold the signature", async () => {
-    const args = ["--url", url, "-H", `X-A-Signature: ${signature}`, "-H", "X-B-Signature: x"];
-    const ended = await explain(args);
+    const headers = ["-H", `X-A-Signature: ${signature}`, "-H", "X-B-Signature: x"];
+    const ended = await runCommand(["explain", "--url", url, ...headers], secret);
     expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining("--signature-header") });
-    const chosen = await explain([...args, "--signature-header", "x-a-signature"]);
-    expect(chosen).toHaveProperty("code", 0);
-  });
-
-  it("prints the URL that was signed", async () => {
-    const ended = await explain(["--url", `${url}/`, "--header", signature]);
-    const [first] = ended.stdout.split("\n");
-    expect(first).toBe(`1. URL_TRAILING_SLASH (proven), signed URL: ${url}`);
-  });
-
-  it("accepts a GET that the receiver accepts, and explains another", async () => {
-    const settings = { authToken: AUTH_TOKEN, publicUrl: url };
-    const overrides = { entity_identity: "ada" };
-    const get = signedRequest(settings, "factor.created", overrides, { method: "GET" });
-    const header = ["--header", get.headers["X-Service-Signature"] ?? "", "--method", "GET"];
-    const args = ["explain", ...header, "--received-url", get.url];
-    expect(await runCommand([...args, "--url", url], secret)).toHaveProperty("code", 0);
-    const wrong = await runCommand([...args, "--url", `${url}?tenant=1`], secret);
-    expect([wrong.code, wrong.stdout]).toEqual([1, expect.stringContaining("URL_QUERY")]);
-    expect(wrong.stdout).not.toContain("ada");
-  });
-
-  it.each<[what: string, body: string | Buffer | undefined, stdout: RegExp, stderr?: RegExp]>([
-    ["with the line break of an editor", `${request.body}\n`, /^The signature/, /line break/],
-    [
-      "that was captured as JSON",
-      JSON.stringify(Object.fromEntries(new URLSearchParams(request.body))),
-      /^1\. BODY_JSON \(proven\): body\n/,
-    ],
-    ["that is missing", undefined, /^1\. PARAMS_MISSING /, /^Without --body-file/],
-    ["that is no text", Buffer.from([0xff, 0xfe]), /^1\. PARAMS_MISSING /],
-    ["that is no form", "a=%zz", /^1\. PARAMS_MISSING /],
-  ])("reads a body %s", async (_what, body, stdout, stderr = /^$/) => {
-    if (body !== undefined) writeFileSync(bodyFile, body);
-    const file = body === undefined ? [] : ["--body-file", bodyFile];
-    const args = ["explain", ...file, "--url", url, "--header", signature];
-    expect(await runCommand(args, secret)).toMatchObject({
-      stdout: expect.stringMatching(stdout),
-      stderr: expect.stringMatching(stderr),
-    });
   });
 });
 
@@ -376,64 +347,58 @@ describe("webhooks and keys", () => {
     emulator = await startEmulator();
     env = envOf(emulator);
   });
-  const url = "https://svc:hush@app.example.com/push";
+  const run = (line: string, as = env) => runLine(line, as);
+  const readJson = async (line: string) => JSON.parse((await run(`${line} --json`)).stdout);
 
   it("ensure, list and check webhooks", async () => {
-    const ensure = (...args: string[]) =>
-      runCommand(["webhooks", "ensure", "--url", url, ...args], env);
-    expect(await ensure()).toMatchObject({ code: 0, stdout: expect.stringMatching(/^created YW/) });
-    expect(await ensure()).toMatchObject({ stdout: expect.stringMatching(/^unchanged YW/) });
-    const events = ["--events", "factor.created", "factor.deleted"];
-    const updated = JSON.parse((await ensure(...events, "--version", "v1", "--json")).stdout);
+    const url = "https://svc:hush@app.example.com/push";
+    const ensure = `webhooks ensure --url ${url}`;
+    expect(await run(ensure)).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^created YW/),
+    });
+    expect(await run(ensure)).toMatchObject({ stdout: expect.stringMatching(/^unchanged YW/) });
+    const types = "factor.created factor.deleted";
+    const updated = await readJson(`${ensure} --events ${types} --version v1`);
     expect(updated).toMatchObject({ result: "updated", webhook: { version: "v1" } });
 
-    const list = await runCommand(["webhooks", "list"], env);
-    expect(list.stdout).toMatch(
+    expect((await run("webhooks list")).stdout).toMatch(
       /^SID\tSTATUS\tVERSION\tURL\tEVENTS\nYW\w+\tenabled\tv1\thttps:\/\/\*\*\*@app.*\n$/,
     );
-    const json = await runCommand(["webhooks", "list", "--json"], env);
-    expect(JSON.parse(json.stdout)).toMatchObject([{ webhook_url: url }]);
+    expect(await readJson("webhooks list")).toMatchObject([{ webhook_url: url }]);
 
-    const check = (...args: string[]) =>
-      runCommand(["webhooks", "check", "--url", url, ...args], env);
-    const handled = ["--handled", "factor.created", "factor.deleted"];
-    const legacy = await check(...handled);
-    expect(legacy).toMatchObject({ code: 1, stdout: expect.stringMatching(/^VERSION_LEGACY YW/) });
-    await ensure(...events, "--version", "v2");
-    expect(await check(...handled)).toMatchObject({ code: 0, stdout: "No configuration drift.\n" });
-    expect(JSON.parse((await check("--json")).stdout)).toHaveLength(3);
+    const check = `webhooks check --url ${url}`;
+    const legacy = { code: 1, stdout: expect.stringMatching(/^VERSION_LEGACY YW/) };
+    expect(await run(`${check} --handled ${types}`)).toMatchObject(legacy);
+    await run(`${ensure} --events ${types} --version v2`);
+    const good = { code: 0, stdout: "No configuration drift.\n" };
+    expect(await run(`${check} --handled ${types}`)).toMatchObject(good);
+    expect(await readJson(check)).toHaveLength(3);
   });
 
   it("create, list and delete keys", async () => {
-    const created = await runCommand(["keys", "create", "--name", "ci"], env);
+    const created = await run("keys create --name ci");
     expect(created).toMatchObject({
       code: 0,
       stdout: expect.stringMatching(/^SK\w{32}\n[A-Za-z0-9]{32}\n$/),
       stderr: "The secret is shown only once: store it now.\n",
     });
     const [sid = "", keySecret = ""] = created.stdout.split("\n");
-    const list = await runCommand(["keys", "list"], env);
+    const list = await run("keys list");
     expect(list.stdout).toContain(`${sid}\t`);
     expect(list.stdout).not.toContain(keySecret);
-    const json = await runCommand(["keys", "create", "--json"], env);
-    expect(JSON.parse(json.stdout)).toHaveProperty("secret");
-    expect(JSON.parse((await runCommand(["keys", "list", "--json"], env)).stdout)).toHaveLength(2);
+    const other = await readJson("keys create");
+    expect(other).toHaveProperty("secret");
+    expect(await readJson("keys list")).toHaveLength(2);
 
     const asKey = { ...env, PUSH_AUTH_TOKEN: "", PUSH_KEY_SID: sid, PUSH_KEY_SECRET: keySecret };
-    expect(await runCommand(["webhooks", "list"], asKey)).toHaveProperty("code", 0);
-    expect(await runCommand(["keys", "delete", sid], env)).toMatchObject({
-      code: 0,
-      stdout: `deleted ${sid}\n`,
-    });
-    expect(await runCommand(["keys", "delete", sid], env)).toHaveProperty("code", 1);
-    const [other] = JSON.parse((await runCommand(["keys", "list", "--json"], env)).stdout);
-    const deleted = await runCommand(["keys", "delete", other.sid, "--json"], env);
-    expect(JSON.parse(deleted.stdout)).toEqual({ sid: other.sid, deleted: true });
-  });
-
-  it("describe the format of the SID of a key", async () => {
+    expect(await run("webhooks list", asKey)).toHaveProperty("code", 0);
+    const deleted = { code: 0, stdout: `deleted ${sid}\n` };
+    expect(await run(`keys delete ${sid}`)).toMatchObject(deleted);
+    expect(await run(`keys delete ${sid}`)).toHaveProperty("code", 1);
+    expect(await readJson(`keys delete ${other.sid}`)).toEqual({ sid: other.sid, deleted: true });
     const stderr = "push-webhooks: sid: must be SK and 32 hexadecimal digits\n";
-    expect(await runCommand(["keys", "delete", "SK123"], env)).toMatchObject({ code: 2, stderr });
+    expect(await run("keys delete SK123")).toMatchObject({ code: 2, stderr });
   });
 
   it("name the setting to change when the service rejects the credentials", async () => {
@@ -448,7 +413,7 @@ describe("webhooks and keys", () => {
       [{ ...asKey, PUSH_KEY_SID: `SK${"0".repeat(32)}` }, key],
     ] as const) {
       for (const command of ["webhooks list", "keys list"]) {
-        const { code, stdout, stderr } = await runCommand(command.split(" "), wrong);
+        const { code, stdout, stderr } = await run(command, wrong);
         expect([code, stdout]).toEqual([1, ""]);
         expect(stderr).toMatch(message);
         expect(stderr).toContain("Authentication Error - invalid username");
@@ -456,17 +421,17 @@ describe("webhooks and keys", () => {
       }
     }
     // The secret is right, but a Standard Key manages no Keys.
-    expect((await runCommand(["keys", "list"], asKey)).stderr).toMatch(key);
+    expect((await run("keys list", asKey)).stderr).toMatch(key);
     const other = { ...env, PUSH_SERVICE_SID: `VA${"0".repeat(32)}` };
-    expect((await runCommand(["webhooks", "list"], other)).stderr).not.toContain("PUSH_AUTH_TOKEN");
+    expect((await run("webhooks list", other)).stderr).not.toContain("PUSH_AUTH_TOKEN");
   });
 
   it("do not delete the key of --username, unless forced", async () => {
     const { sid, secret: keySecret } = emulator.createKey({ type: "main" });
     const asKey = { ...env, PUSH_KEY_SID: sid, PUSH_KEY_SECRET: keySecret };
     const rejected = { code: 1, stderr: expect.stringMatching(/--force/) };
-    expect(await runCommand(["keys", "delete", sid], asKey)).toMatchObject(rejected);
-    expect(await runCommand(["keys", "delete", sid, "--force"], asKey)).toHaveProperty("code", 0);
+    expect(await run(`keys delete ${sid}`, asKey)).toMatchObject(rejected);
+    expect(await run(`keys delete ${sid} --force`, asKey)).toHaveProperty("code", 0);
   });
 });
 
