@@ -20,11 +20,10 @@ import {
 const methods: VerifyOptions["methods"] = ["POST", "GET"];
 const options = { authToken, publicUrl, methods };
 const EVERY = PUSH_EVENT_TYPES.flatMap((type) =>
-  (["v1", "v2"] as const).flatMap((version) =>
-    (["POST", "GET"] as const).flatMap((method) =>
-      ["", "?tenant=it's"].map((query) => [type, version, method, query] as const),
-    ),
-  ),
+  (["v1", "v2"] as const).flatMap((version) => [
+    [type, version, "POST", ""] as const,
+    [type, version, "GET", "?tenant=it's"] as const,
+  ]),
 );
 
 describe("signedRequest", () => {
@@ -44,22 +43,16 @@ describe("signedRequest", () => {
   it("can be sent by supertest, light-my-request and fetch", async () => {
     const { push, events } = createReceiver();
     const app = express().use("/push", push);
-    const { path, headers, body = "" } = signedRequest(options, "challenge.approved", {});
+    const sign = (method?: "GET") => signedRequest(options, "challenge.approved", {}, { method });
+    const { path, headers, body = "" } = sign();
     await request(app).post(path).set(headers).send(body).expect(200);
-    const get = signedRequest(options, "challenge.approved", {}, { method: "GET" });
+    const get = sign("GET");
     await request(app).get(get.path).set(get.headers).expect(200);
-
-    const { url, ...second } = signedRequest(options, "factor.created", {});
-    const injected = {
-      method: "POST",
-      url,
-      headers: second.headers,
-      payload: second.body!,
-    } as const;
+    const { path: _, body: payload = "", ...second } = sign();
+    const injected = { ...second, method: "POST", payload } as const;
     const response = await inject((req, res) => void push(req, res), injected);
     expect(response.statusCode).toBe(200);
-
-    const { path: at, ...init } = signedRequest(options, "factor.created", {});
+    const { path: at, ...init } = sign();
     const sent = fetch(`http://127.0.0.1:${await startServer(app)}${at}`, init as RequestInit);
     expect(await sent).toHaveProperty("status", 200);
     expect(events).toHaveLength(4);
@@ -90,14 +83,16 @@ describe("signedRequest", () => {
     expect(made.body).not.toContain("factor_metadata");
   });
 
-  it.each<[settings: object, overrides: object, code: string]>([
-    [{}, { uuid: undefined }, "PAYLOAD_INVALID"],
-    [{}, { type: undefined }, "PAYLOAD_INVALID"],
-    [{ authToken: "another" }, {}, "SIGNATURE_MISMATCH"],
-  ])("can create requests that a receiver rejects: %j %j", async (settings, overrides, code) => {
-    const made = signedRequest({ ...options, ...settings }, "factor.created", overrides);
-    await expect(verifyPushRequest(made, options)).rejects.toHaveProperty("code", code);
-  });
+  it.each([{ uuid: undefined }, { type: undefined }])(
+    "can create requests that a receiver rejects: %j",
+    async (overrides) => {
+      const made = signedRequest(options, "factor.created", overrides);
+      await expect(verifyPushRequest(made, options)).rejects.toHaveProperty(
+        "code",
+        "PAYLOAD_INVALID",
+      );
+    },
+  );
 
   it("can have a type and parameters that do not exist yet", async () => {
     const extraParams = { factor_risk_score: "12" };
@@ -130,11 +125,14 @@ describe("signedRequest", () => {
     ["version", "factor.created", {}, { versio: "v1" }],
     ["authToken", "factor.created", {}, {}, { authToken: undefined }],
     ["publicUrl", "factor.created", {}, {}, { publicUrl: "/push" }],
+    ["...options, authToken", "factor.created", {}, {}, { authToken: () => authToken }],
+    ["authToken", "factor.created", {}, {}, { authToken: { s3cret: "s3cret" } }],
   ])("rejects a wrong argument and names %s", (name, ...args) => {
     const [type, overrides, more, settings] = args as [never, never, never, object?];
     const make = () => signedRequest({ ...options, ...settings }, type, overrides, more);
     expect(make).toThrow(TypeError);
     expect(make).toThrow(name);
+    expect(make).not.toThrow(/s3cret/);
   });
 
   it("takes the options of pushWebhooks, and uses the first value of a list", async () => {
@@ -151,26 +149,11 @@ describe("signedRequest", () => {
     expect(await verifyPushRequest(made, options)).toHaveProperty("type", "factor.created");
   });
 
-  it("says to pass the token itself when authToken is a function, and shows no token", () => {
-    const make = (token: unknown) => () =>
-      signedRequest({ ...options, authToken: token as never }, "factor.created");
-    expect(make(() => authToken)).toThrow(TypeError);
-    const message = /signedRequest: option authToken .* a function .*\.\.\.options, authToken/s;
-    expect(make(() => authToken)).toThrow(message);
-    expect(make({ s3cret: "s3cret" })).toThrow(
-      expect.objectContaining({ message: expect.not.stringContaining("s3cret") }),
-    );
-  });
-
   it("accepts only overrides of the type and the version", () => {
-    const make = () => {
-      // @ts-expect-error v1 has no metadata.
-      signedRequest(options, "factor.created", { factor_metadata: {} }, { version: "v1" });
-    };
-    expect(make).toThrow(TypeError);
+    const v1 = { version: "v1" } as const;
+    // @ts-expect-error v1 has no metadata.
+    expect(() => signedRequest(options, "factor.created", { factor_metadata: {} }, v1)).toThrow();
     // @ts-expect-error A factor has no challenge.
-    expect(() => signedRequest(options, "factor.created", { challenge_details: "" })).toThrow(
-      TypeError,
-    );
+    expect(() => signedRequest(options, "factor.created", { challenge_details: "" })).toThrow();
   });
 });
