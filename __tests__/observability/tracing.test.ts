@@ -1,4 +1,4 @@
-import { channel } from "node:diagnostics_channel";
+import { tracingChannel } from "node:diagnostics_channel";
 import { pushWebhooks } from "express-push-verification";
 import { TRACE_NAMES } from "../../lib/observability/diagnostics";
 import { silent } from "../support/receivers";
@@ -8,11 +8,9 @@ it("publishes start and end of receive and handle, with the uuid and without the
   const messages: [name: string, message: object][] = [];
   const listen = (message: unknown, name: string | symbol) =>
     void messages.push([String(name).split(":").slice(2).join(":"), { ...(message as object) }]);
-  const channels = TRACE_NAMES.flatMap((name) =>
-    ["start", "asyncEnd", "error"].map((event) =>
-      channel(`tracing:express-push-verification:${name}:${event}`),
-    ),
-  );
+  const channels = TRACE_NAMES.map((name) =>
+    tracingChannel(`express-push-verification:${name}`),
+  ).flatMap(({ start, asyncEnd, error }) => [start, asyncEnd, error]);
   for (const one of channels) one.subscribe(listen);
   const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent });
   push.onAny(() => {});

@@ -31,14 +31,10 @@ const send = async (request = eventRequest("challenge.approved"), path = request
 it("the spans of the app in a handler are children of handle, which is one of receive", async () => {
   expect(await send()).toBe(200);
   const [app, handle, receive] = telemetry.spans();
-  expect([app, handle, receive].map((span) => span?.name)).toEqual([
-    "of the app",
-    "handle challenge.approved",
-    "POST /push/events",
-  ]);
-  expect(app?.parentSpanContext?.spanId).toBe(handle?.spanContext().spanId);
-  expect(handle?.parentSpanContext?.spanId).toBe(receive?.spanContext().spanId);
+  expect(app).toMatchObject({ name: "of the app", parentSpanContext: handle?.spanContext() });
   expect(handle).toMatchObject({
+    name: "handle challenge.approved",
+    parentSpanContext: receive?.spanContext(),
     kind: SpanKind.INTERNAL,
     attributes: {
       "messaging.message.id": expect.any(String) as string,
@@ -48,6 +44,7 @@ it("the spans of the app in a handler are children of handle, which is one of re
     },
   });
   expect(receive).toMatchObject({
+    name: "POST /push/events",
     kind: SpanKind.SERVER,
     status: { code: SpanStatusCode.UNSET },
     attributes: {
@@ -106,21 +103,19 @@ it("adds no names of spans and metrics for requests of untrusted clients", async
   expect(JSON.stringify(points)).not.toContain("4711");
 });
 
-it("names no span after a type that it does not know", async () => {
+it("names a type that it does not know neither in a span nor in a metric", async () => {
   expect(await send(eventRequest("challenge.approved", { type: "signed.4711" }))).toBe(200);
-  expect(telemetry.spans().map(({ name }) => name)).toContain("handle");
-  expect(telemetry.spans().filter(({ name }) => name.includes("4711"))).toEqual([]);
-});
-
-it("counts dead letters by the types that it knows", async () => {
+  expect(telemetry.spans().map(({ name }) => name)).toEqual([
+    "of the app",
+    "handle",
+    "POST /push/events",
+  ]);
   for (const type of ["factor.created", "signed 4711"]) {
     publish("dead-lettered", () => ({ type, attempts: 8 }));
   }
   const points = (await telemetry.readMetrics())["push_webhooks.dead_letters"] ?? [];
-  expect(points.map(({ attributes }) => attributes["push_webhooks.event.type"])).toEqual([
-    "factor.created",
-    "_OTHER",
-  ]);
+  const types = points.map(({ attributes }) => attributes["push_webhooks.event.type"]);
+  expect(types).toEqual(["factor.created", "_OTHER"]);
 });
 
 it("ends when the returned function is called", async () => {
