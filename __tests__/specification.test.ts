@@ -30,14 +30,8 @@ const FORM: [string, string][] = [
 ];
 
 let emulator: Emulator;
-/** Method, target, headers and body of each webhook request. */
-let requests: {
-  method: string;
-  url: string;
-  contentType: string;
-  signature: string;
-  body: string;
-}[];
+/** Each webhook request. */
+let requests: Record<"method" | "url" | "contentType" | "signature" | "body", string>[];
 let receiverUrl: string;
 let status = 200;
 let seconds = 0;
@@ -230,45 +224,54 @@ describe("3 states", () => {
     await expectDeletion(webhooks(`/${(await createWebhook()).body.sid}`));
   });
 
-  it("3.3 created, verified, deleted; approved or denied once", async () => {
+  it("3.3 created, verified, deleted; approved or denied once, and only with a factor", async () => {
     const { sid: factor_sid } = emulator.createFactor();
-    const expectRejection = (act: () => unknown, why = { serviceCode: 20409, status: 409 }) =>
-      expect(act).toThrow(expect.objectContaining(why));
+    const expectRejection = (act: () => unknown, serviceCode = 20409, code = 409) =>
+      expect(act).toThrow(expect.objectContaining({ serviceCode, status: code }));
     const create = () => emulator.createChallenge({ factor_sid }).sid;
-    expectRejection(create, { serviceCode: 60318, status: 403 });
+    expectRejection(create, 60318, 403);
     emulator.verifyFactor(factor_sid);
     expectRejection(() => emulator.verifyFactor(factor_sid));
-    const challenge = create();
+    const [challenge, pending] = [create(), create()];
     emulator.denyChallenge(challenge);
     expectRejection(() => emulator.approveChallenge(challenge));
     expectRejection(() => emulator.denyChallenge(challenge));
     emulator.deleteFactor(factor_sid);
-    expectRejection(create, { serviceCode: 20404, status: 404 });
-    expectRejection(() => emulator.deleteFactor(factor_sid), { serviceCode: 20404, status: 404 });
+    expectRejection(() => emulator.approveChallenge(pending));
+    expectRejection(() => emulator.approveChallenge("YCx"), 20404, 404);
+    for (const act of [create, () => emulator.fetchFactor(factor_sid)])
+      expectRejection(act, 20404, 404);
+    expectRejection(() => emulator.deleteFactor(factor_sid), 20404, 404);
+    expect(emulator.fetchChallenge(challenge).status).toBe("denied");
   });
 });
 
 describe("4 endpoints", () => {
   it.each<[what: string, path: () => string, status: number]>([
-    ["AccountSid", () => `/2010-04-01/Accounts/nobody/Keys.json`, 404],
+    ["AccountSid", () => "/2010-04-01/Accounts/nobody/Keys.json", 404],
     [
-      "AccountSid, of another account",
+      "AccountSid of another",
       () => keys("", { accountSid: `AC${"0".repeat(32)}` } as Emulator),
       401,
     ],
     ["Sid (Key)", () => keys(`/SK${"0".repeat(31)}`), 404],
-    ["ServiceSid", () => `/v2/Services/VA1/Webhooks`, 404],
+    ["ServiceSid", () => "/v2/Services/VA1/Webhooks", 404],
     ["Sid (Webhook)", () => webhooks(`/YW${"0".repeat(33)}`), 404],
   ])("path parameter %s", async (_what, path, expected) => {
     expect(await api("GET", path())).toHaveProperty("status", expected);
   });
 
-  it("4.1 Read Keys: all of them, sorted by date updated", async () => {
-    const made: string[] = [];
-    for (let count = 0; count < 3; count++) made.push((await createKey()).body.sid);
-    await api("POST", keys(`/${made[0]}`), { form: { FriendlyName: "newest" } });
-    const { body } = await api("GET", keys());
-    expect(body.keys.map((key: { sid: string }) => key.sid)).toEqual([made[0], made[2], made[1]]);
+  it.each([
+    ["4.1 Read Keys, sorted by date updated", "keys", [0, 2, 1]],
+    ["4.2 Read Webhooks, oldest first (decided)", "webhooks", [0, 1, 2]],
+  ])("%s: all of them", async (_row, list, order) => {
+    const made: { sid: string }[] = [];
+    const [create, pathOf] = list === "keys" ? [createKey, keys] : [createWebhook, webhooks];
+    for (let count = 0; count < 3; count++) made.push((await create()).body);
+    await api("POST", pathOf(`/${made[0]?.sid}`), { form: { FriendlyName: "newest" } });
+    const { body } = await api("GET", pathOf());
+    const sids = body[list].map((one: { sid: string }) => one.sid);
+    expect(sids).toEqual(order.map((index) => made[index]?.sid));
   });
 
   it("4.1 Creation of a Key (decided)", async () => {
@@ -287,15 +290,6 @@ describe("4 endpoints", () => {
       const without = FORM.filter(([one]) => one !== name);
       expect(await createWebhook(without)).toMatchObject(invalid(60200));
     }
-  });
-
-  it("4.2 Read, oldest first (decided)", async () => {
-    const made: string[] = [];
-    for (let count = 0; count < 3; count++) made.push((await createWebhook()).body.sid);
-    await api("POST", webhooks(`/${made[0]}`), { form: { Version: "v1" } });
-    const { status: read, body } = await api("GET", webhooks());
-    const sids = body.webhooks.map((one: { sid: string }) => one.sid);
-    expect([read, sids]).toEqual([200, made]);
   });
 
   it.each<readonly [form: Form, body: object]>([
@@ -327,11 +321,7 @@ describe("5 authentication and signature", () => {
   };
 
   it.each<[row: string, as: () => [string, string] | null, statuses: number[]]>([
-    [
-      "5.1 the account's SID and auth token",
-      () => [emulator.accountSid, emulator.authToken],
-      [200, 200, 204],
-    ],
+    ["5.1 the account", () => [emulator.accountSid, emulator.authToken], [200, 200, 204]],
     ["5.1, 5.2, 5.3 a Main key reaches and deletes Keys", () => keyAs("main"), [200, 200, 204]],
     ["5.2, 5.3, 7 a Standard key does not", () => keyAs("standard"), [200, 401, 401]],
     ["5.5, 5.6, 7 no credentials (decided)", () => null, [401, 401, 401]],
@@ -376,34 +366,32 @@ describe("6 events", () => {
   describe.each(PUSH_EVENT_TYPES)("6.1 %s, and 2.5 prefixes of SIDs", (type) => {
     const isChallenge = type.startsWith("challenge.");
 
-    it("6.2 v2: every parameter that may be there", async () => {
-      expect(await makeEvent(type, { version: "v2" }, EVERYTHING)).toEqual({
-        ...V2_PARAMETERS,
-        type,
-        factor_metadata: EVERY_JSON,
-        ...(isChallenge && {
-          ...CHALLENGE_PARAMETERS,
-          challenge_hidden_details: '{"ip":"::1"}',
-          challenge_metadata: EVERY_JSON,
-        }),
-      });
+    const details = isChallenge && CHALLENGE_PARAMETERS;
+    it.each<[row: string, version: "v1" | "v2", given: Record<string, object>, expected: object]>([
+      [
+        "6.2 v2: every parameter that may be there",
+        "v2",
+        EVERYTHING,
+        {
+          ...V2_PARAMETERS,
+          factor_metadata: EVERY_JSON,
+          ...details,
+          ...(isChallenge && {
+            challenge_hidden_details: '{"ip":"::1"}',
+            challenge_metadata: EVERY_JSON,
+          }),
+        },
+      ],
+      ["6.2 v2: none that was not given", "v2", LITTLE, { ...V2_PARAMETERS, ...details }],
+      [
+        "6.3 v1",
+        "v1",
+        EVERYTHING,
+        { ...FACTOR_PARAMETERS, ...(isChallenge && { challenge_sid: sid("YC") }) },
+      ],
+    ])("%s", async (_row, version, given, expected) => {
+      expect(await makeEvent(type, { version }, given)).toEqual({ ...expected, type });
       expect(requests).toHaveLength(1);
-    });
-
-    it("6.2 v2: parameters that were not given are omitted", async () => {
-      expect(await makeEvent(type, { version: "v2" }, LITTLE)).toEqual({
-        ...V2_PARAMETERS,
-        type,
-        ...(isChallenge && CHALLENGE_PARAMETERS),
-      });
-    });
-
-    it("6.3 v1", async () => {
-      expect(await makeEvent(type, { version: "v1" }, EVERYTHING)).toEqual({
-        ...FACTOR_PARAMETERS,
-        type,
-        ...(isChallenge && { challenge_sid: sid("YC") }),
-      });
     });
   });
 

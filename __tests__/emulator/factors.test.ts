@@ -5,12 +5,10 @@ let emulator: Emulator;
 beforeEach(() => (emulator = createEmulator()));
 afterEach(() => emulator.close());
 
-const rejection = (serviceCode: number) => expect.objectContaining({ serviceCode }) as Error;
-const createVerified = () => emulator.verifyFactor(emulator.createFactor().sid);
-
 it("reject text that cannot be sent, and unknown fields", () => {
   const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`) as object;
-  const { sid: factor_sid } = createVerified();
+  const { sid: factor_sid } = emulator.createFactor();
+  emulator.verifyFactor(factor_sid);
   for (const create of [
     () => emulator.createFactor({ entity_identity: "\uD800" }),
     () => emulator.createFactor({ friendly_name: "\uDC00" }),
@@ -20,7 +18,7 @@ it("reject text that cannot be sent, and unknown fields", () => {
     () => emulator.createChallenge({ factor_sid, details: { message: "x".repeat(20_000) } }),
     () => emulator.createChallenge({} as never),
   ]) {
-    expect(create).toThrow(rejection(60200));
+    expect(create).toThrow(expect.objectContaining({ serviceCode: 60200 }));
   }
 });
 
@@ -34,15 +32,4 @@ it("do not change with their arguments or results", () => {
     status: "unverified",
     metadata: { os: "Android" },
   });
-});
-
-it("are not decided after their factor was deleted", () => {
-  const { sid: factor_sid } = createVerified();
-  const [first = "", second = ""] = [1, 2].map(() => emulator.createChallenge({ factor_sid }).sid);
-  emulator.approveChallenge(first);
-  emulator.deleteFactor(factor_sid);
-  expect(() => emulator.approveChallenge(second)).toThrow(rejection(20409));
-  expect(() => emulator.approveChallenge("YCx")).toThrow(rejection(20404));
-  expect(() => emulator.fetchFactor(factor_sid)).toThrow(rejection(20404));
-  expect(emulator.fetchChallenge(first).status).toBe("approved");
 });

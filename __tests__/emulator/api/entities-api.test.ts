@@ -1,5 +1,5 @@
 import { generateKeyPairSync } from "node:crypto";
-import type { Emulator } from "express-push-verification/emulator";
+import type { Emulator, EmulatorOptions } from "express-push-verification/emulator";
 import {
   callApi,
   startEmulator,
@@ -163,21 +163,84 @@ describe("a factor over REST", () => {
   });
 });
 
-describe("a new challenge over REST", () => {
+describe("a challenge over REST", () => {
   const field = (label: string, value = "x"): [string, string] => [
     "Details.Fields",
     JSON.stringify({ label, value }),
   ];
-  const start = async () => {
-    const emulator = await startEmulator({ now: () => Date.UTC(2024, 2, 5, 9, 20) });
-    const { sid } = emulator.device().register({ entity_identity: IDENTITY });
-    const create = (more: [string, string][], FactorSid = sid) => {
+  const start = async (options: EmulatorOptions = {}) => {
+    const clock = { nowMs: Date.UTC(2024, 2, 5, 9, 20) };
+    const emulator = await startEmulator({ now: () => clock.nowMs, ...options });
+    const { sid: factor_sid } = emulator.device().register({ entity_identity: IDENTITY });
+    const create = (more: [string, string][], FactorSid = factor_sid) => {
       const form = { FactorSid, "Details.Message": "Sign in?" };
       const path = `Entities/${IDENTITY}/Challenges`;
       return post(emulator, path, [...Object.entries(form), ...more]);
     };
-    return { emulator, create };
+    const read = (path: string) => callApi(emulator, "GET", path);
+    return { emulator, clock, factor_sid, create, read };
   };
+
+  it("is shown with every member, before and after the decision, or expired", async () => {
+    const { emulator, clock, factor_sid, create, read } = await start();
+    const { sid: username, secret } = emulator.createKey({ type: "standard" });
+    const { body: created } = await create([["HiddenDetails", '{"ip":"203.0.113.77"}']]);
+    const { sid } = created;
+    const path = pathOf(emulator, `Entities/${IDENTITY}/Challenges/${sid}`);
+    const pending = await callApi(emulator, "GET", path, { as: [username, secret] });
+    expect(pending).toMatchObject({ status: 200, body: created });
+    expect(created).toEqual({
+      sid,
+      account_sid: emulator.accountSid,
+      service_sid: emulator.serviceSid,
+      entity_sid: expect.stringMatching(/^YE[0-9a-f]{32}$/),
+      identity: IDENTITY,
+      factor_sid,
+      factor_type: "push",
+      date_created: "2024-03-05T09:20:00Z",
+      date_updated: "2024-03-05T09:20:00Z",
+      date_responded: null,
+      expiration_date: "2024-03-05T09:25:00Z",
+      status: "pending",
+      responded_reason: null,
+      details: { message: "Sign in?", date: "2024-03-05T09:20:00Z", fields: [] },
+      hidden_details: { ip: "203.0.113.77" },
+      metadata: null,
+      url: emulator.url + path,
+      links: { notifications: `${emulator.url}${path}/Notifications` },
+    });
+    clock.nowMs += 10_000;
+    emulator.approveChallenge(sid as string, { metadata: { os: "Android" } });
+    expect((await read(path)).body).toMatchObject({
+      status: "approved",
+      metadata: { os: "Android" },
+      date_updated: "2024-03-05T09:20:10Z",
+      date_responded: "2024-03-05T09:20:10Z",
+    });
+    const late = emulator.createChallenge({ factor_sid });
+    clock.nowMs += 300_000;
+    const expired = { status: "expired", date_updated: "2024-03-05T09:25:10Z" };
+    expect((await read(path.replace(sid as string, late.sid))).body).toMatchObject(expired);
+    const rejection = expect.objectContaining({ status: 403, serviceCode: 60323 });
+    expect(() => emulator.approveChallenge(late.sid)).toThrow(rejection);
+  });
+
+  it("is found under its own service and entity only, also one with another text as name", async () => {
+    const { emulator, read } = await start();
+    const factor = emulator.createFactor({ entity_identity: "ada / zoë" });
+    emulator.verifyFactor(factor.sid);
+    const { sid } = emulator.createChallenge({ factor_sid: factor.sid });
+    const path = pathOf(emulator, `Entities/ada%20%2F%20zo%C3%AB/Challenges/${sid}`);
+    expect((await read(path)).body).toMatchObject({ sid, url: emulator.url + path });
+    for (const [part, other] of [
+      ["ada%20%2F%20", ""],
+      [sid, `YC${"0".repeat(32)}`],
+      [emulator.serviceSid, `VA${"0".repeat(32)}`],
+    ] as const) {
+      const rejected = { status: 404, body: { code: 20404 } };
+      expect(await read(path.replace(part, other))).toMatchObject(rejected);
+    }
+  });
 
   it("is rejected with an invalid parameter, and has the limits of the service", async () => {
     const { create } = await start();
@@ -209,17 +272,12 @@ describe("a new challenge over REST", () => {
     expect(await create([], sid)).toMatchObject({ status: 403, body: { code: 60318 } });
   });
 
-  it("names the members to sign in a header of the vendor", async () => {
-    for (const [signatureHeader, header] of [
-      ["X-Service-Signature", "Service-Verify-Signature-Fields"],
-      ["X-Acme-Signature", "Acme-Verify-Signature-Fields"],
-    ] as const) {
-      const emulator = await startEmulator({ signatureHeader });
-      const factor = emulator.device().register({ entity_identity: IDENTITY });
-      const { sid } = emulator.createChallenge({ factor_sid: factor.sid });
-      const path = pathOf(emulator, `Entities/${IDENTITY}/Challenges/${sid}`);
-      const { headers } = await callApi(emulator, "GET", path);
-      expect(headers.get(header)).toContain("sid,");
-    }
+  it.each([
+    ["X-Service-Signature", "Service-Verify-Signature-Fields"],
+    ["X-Acme-Signature", "Acme-Verify-Signature-Fields"],
+  ])("with %s names the members to sign in %s", async (signatureHeader, header) => {
+    const { create, read } = await start({ signatureHeader });
+    const { headers } = await read((await create([])).body.url as string);
+    expect(headers.get(header)).toContain("sid,");
   });
 });

@@ -64,10 +64,8 @@ describe("the pages of a list", () => {
           page = await read(page.next_page_uri);
           seen.push(...page.keys);
         }
-        const sorted = seen.toSorted(
-          (a, b) =>
-            Date.parse(b.date_updated) - Date.parse(a.date_updated) || (a.sid < b.sid ? -1 : 1),
-        );
+        const timeOf = ({ date_updated }: Page["keys"][0]) => Date.parse(date_updated);
+        const sorted = seen.toSorted((a, b) => timeOf(b) - timeOf(a) || (a.sid < b.sid ? -1 : 1));
         expect(seen).toEqual(sorted);
         const seenSids = seen.map(({ sid }) => sid);
         expect(new Set(seenSids).size).toBe(seen.length);
@@ -121,7 +119,6 @@ describe("the pages of a list", () => {
     ]) {
       expect(await at(list, `PageToken=${other}`)).toBe(21481);
     }
-    expect(await at(list, "Page=-1")).toBe(20001);
     expect(await at(list, "PageSize=%zz")).toBe(20001);
   });
 });

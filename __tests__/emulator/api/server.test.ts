@@ -164,8 +164,13 @@ it.each<[status: number, code: number | object, line: string, sent?: object, hea
   [405, 20004, `PUT ${HOOKS}/YWx`, {}, { allow: "GET, POST, DELETE" }],
   [405, 20004, "PUT /_control/factors", { json: {} }],
   ...[
-    ...["/", "/2010-04-01/Accounts", "/2010-04-01/Accounts/x/Messages.json", "/v2/Services"],
-    ...["/v2/Services/x/RateLimits", "/v1/Services/x/Webhooks", "/v1/Keys", "/_control/nothing"],
+    "/",
+    "/2010-04-01/Accounts",
+    `/2010-04-01/Accounts/${ACCOUNT_SID}/Messages.json`,
+    "/v2/Services",
+    `/v2/Services/${SERVICE_SID}/RateLimits`,
+    "/v1/Keys",
+    "/_control/nothing",
   ].map((path): [number, object, string] => {
     const message = `The emulator does not have GET ${path}`;
     return [501, { code: 20501, message }, `GET ${path}`];
