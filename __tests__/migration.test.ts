@@ -11,12 +11,11 @@ afterEach(stopServers);
 const FORM = "application/x-www-form-urlencoded";
 const SIGNATURE = "x-twilio-signature";
 
-/** How a request differs from a good one. */
+/** How a request differs from a good one; `origin` is that of the URL that the service signs. */
 interface Change {
   params?: Record<string, undefined>;
   headers?: Record<string, string>;
   isUnsigned?: boolean;
-  /** The origin of the URL that the service signs; by default that of the app. */
   origin?: string;
   count?: number;
 }
@@ -51,11 +50,8 @@ it.each(ROWS)("%s: webhook() %s, validateExpressRequest() %s, this package %s", 
   const app = express();
   const port = await startServer(app);
   const publicUrl = (path: string) => (origin ?? `http://127.0.0.1:${port}`) + path;
-  const push = pushWebhooks({
-    authToken: AUTH_TOKEN,
-    publicUrl: publicUrl("/push"),
-    signatureHeader: SIGNATURE,
-  });
+  const settings = { authToken: AUTH_TOKEN, signatureHeader: SIGNATURE };
+  const push = pushWebhooks({ ...settings, publicUrl: publicUrl("/push") });
   const runs = { webhook: 0, receiver: 0 };
   const codes: string[] = [];
   push.onAny(() => void runs.receiver++);
@@ -66,27 +62,18 @@ it.each(ROWS)("%s: webhook() %s, validateExpressRequest() %s, this package %s", 
     runs.webhook++;
     res.sendStatus(200);
   });
-  app.post(
-    "/validate",
-    (req, res) => void res.json(twilio.validateExpressRequest(req, AUTH_TOKEN)),
-  );
+  app.post("/validate", (req, res) => {
+    res.json(twilio.validateExpressRequest(req, AUTH_TOKEN));
+  });
 
   async function respond(path: string): Promise<Response> {
-    const {
-      method,
-      body,
-      headers: made,
-    } = eventRequest("challenge.approved", params, {
-      publicUrl: publicUrl(path),
-      contentType: FORM,
-    });
+    const options = { publicUrl: publicUrl(path), contentType: FORM };
+    const { headers: made, ...request } = eventRequest("challenge.approved", params, options);
     const { "x-service-signature": signature = "", ...others } = made;
     const signed = { ...others, ...(!isUnsigned && { [SIGNATURE]: signature }), ...headers };
-    const responses = [];
-    for (let sent = 0; sent < count; sent++) {
-      responses.push(await send(port, { method, path, headers: signed, body }));
-    }
-    return responses.at(-1) as Response;
+    const sendOnce = () => send(port, { ...request, path, headers: signed });
+    for (let sent = 1; sent < count; sent++) await sendOnce();
+    return sendOnce();
   }
 
   expect(byWebhook).toMatch(new RegExp(`^${(await respond("/webhook")).status}\\b`));

@@ -53,13 +53,9 @@ const TESTS: Record<string, string[]> = {
   ],
 };
 
-function testsOf(file: string): string[] {
-  const name = file.replace(/^lib\//, "").replace(/\.ts$/, "");
-  return (TESTS[name] ?? [name]).map((test) => `__tests__/${test}.test.ts`);
-}
-
 /** Runs the tests of a file against each of its mutants. */
 async function mutate(file: string) {
+  const name = file.replace(/^lib\/|\.ts$/g, "");
   const { Stryker } = await import("@stryker-mutator/core");
   const stryker = new Stryker({
     mutate: [file],
@@ -69,7 +65,7 @@ async function mutate(file: string) {
     plugins: ["@stryker-mutator/jest-runner"],
     jest: {
       config: {
-        testMatch: testsOf(file).map((test) => `<rootDir>/${test}`),
+        testMatch: (TESTS[name] ?? [name]).map((test) => `<rootDir>/__tests__/${test}.test.ts`),
         globalSetup: null,
         globalTeardown: null,
         reporters: [],
