@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { connect } from "node:net";
 import { signedRequest } from "express-push-verification/testing";
+import type { WebhookRequest } from "../../lib/signature/signed-request";
 import { until } from "../support/waiting";
 import { startGroup } from "./process-group";
 import { ADA, PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
@@ -51,10 +52,7 @@ describe("the login example", () => {
   let app: LoginApp;
   let url: string;
 
-  async function start(...times: number[]): Promise<void> {
-    app = await startLoginApp(...times);
-    ({ url } = app);
-  }
+  const start = async (...times: number[]) => void ({ url } = app = await startLoginApp(...times));
 
   async function signIn() {
     const browser = openBrowser(url);
@@ -72,11 +70,11 @@ describe("the login example", () => {
     return until(() => received >= count);
   }
 
-  const respondOnPhone = (response: "approve" | "deny" | "wrong") =>
-    fetch(
-      `${url}/phone/challenges/${app.challengeSids.at(-1)}/${response === "approve" ? app.readNumber() : response}`,
-      { method: "POST" },
-    );
+  const respondOnPhone = (response: "approve" | "deny" | number) => {
+    const answer = response === "approve" ? app.readNumber() : response;
+    const path = `/phone/challenges/${app.challengeSids.at(-1)}/${answer}`;
+    return fetch(url + path, { method: "POST" });
+  };
 
   it("signs in when the phone approves, under a new session id", async () => {
     const browser = openBrowser(url);
@@ -93,41 +91,31 @@ describe("the login example", () => {
     expect(await browser.state()).toBe("signed-out");
   });
 
-  it("ends the attempt when the phone does not respond in time", async () => {
+  // "approve" and "deny" with a lost webhook request, when the time of the attempt is over, and before.
+  it.each<[state: string, response: "approve" | "deny" | undefined, ...times: number[]]>([
+    ["signed-in", "approve", 1_500, 20_000],
+    ["signed-in", "approve", 60_000, 200],
+    ["denied", "deny", 1_500, 20_000],
+    ["denied", "deny", 60_000, 200],
+    ["expired", undefined, 1_000],
+    ["waiting", undefined, 60_000, 100],
+  ])("responds %s after %s without a webhook request, within %i ms", async (...row) => {
+    const [state, response, ...times] = row;
     await app.stop();
-    await start(1_000);
-    const late = await signIn();
-    expect(await late.outcome()).toBe("expired");
-    expect(await late.outcome()).toBe("ended");
+    await start(...times);
+    await app.loseWebhooks();
+    const browser = await signIn();
+    if (response !== undefined) await respondOnPhone(response);
+    const { status, text } = await browser.post("/login/outcome");
+    expect([status, JSON.parse(text)]).toMatchObject([state === "waiting" ? 202 : 200, { state }]);
+    if (state !== "expired") return;
+    expect(await browser.outcome()).toBe("ended");
     expect((await respondOnPhone("approve")).status).toBe(404);
     expect(await sendApproval()).toBe(403);
-    expect(await late.state()).toBe("signed-out");
+    expect(await browser.state()).toBe("signed-out");
   });
 
-  it.each([
-    ["approve", "signed-in"],
-    ["deny", "denied"],
-  ] as const)("asks the service when the webhook request is lost: %s", async (response, state) => {
-    for (const [ttlMs, waitMs] of [
-      // When the time of the attempt is over, and before.
-      [1_500, 20_000],
-      [60_000, 200],
-    ] as const) {
-      await app.stop();
-      await start(ttlMs, waitMs);
-      await app.loseWebhooks();
-      const browser = await signIn();
-      await respondOnPhone(response);
-      expect(await browser.outcome()).toBe(state);
-    }
-  });
-
-  it("responds 202 while the user has not decided, and says when the service cannot be asked", async () => {
-    await app.stop();
-    await start(60_000, 100);
-    const first = await signIn();
-    const early = await first.post("/login/outcome");
-    expect([early.status, JSON.parse(early.text)]).toEqual([202, { state: "waiting" }]);
+  it("says when the service cannot be asked", async () => {
     await app.stop();
     // One wait until the end of the login.
     await start(1_500, 30_000);
@@ -141,11 +129,10 @@ describe("the login example", () => {
 
   it("takes another number than that of the page as a denial", async () => {
     const browser = await signIn();
-    const [question] = await readQuestions(url);
-    expect(question?.numbers).toHaveLength(3);
-    expect(question?.numbers).toContain(Number(app.readNumber()));
-    const other = question?.numbers.find((number) => number !== Number(app.readNumber()));
-    await fetch(`${url}/phone/challenges/${question?.sid}/${other}`, { method: "POST" });
+    const [{ numbers } = { numbers: [] }] = await readQuestions(url);
+    expect(numbers).toHaveLength(3);
+    expect(numbers).toContain(Number(app.readNumber()));
+    await respondOnPhone(numbers.find((number) => number !== Number(app.readNumber())) ?? 0);
     expect(await browser.outcome()).toBe("denied");
   });
 
@@ -199,20 +186,16 @@ describe("the login example", () => {
 
   /** Sends a signed approval of the newest challenge. */
   async function sendApproval(overrides: Record<string, string> = {}) {
-    const { accountSid, authToken, serviceSid } = app.emulator;
-    const { method, headers, body } = signedRequest(
-      { authToken, publicUrl: app.push.publicUrl },
-      "challenge.approved",
-      {
-        account_sid: accountSid,
-        service_sid: serviceSid,
-        challenge_sid: app.challengeSids.at(-1) ?? "",
-        entity_identity: ADA,
-        ...overrides,
-      },
-    );
-    const sent = { method, headers, body: body ?? null };
-    return (await fetch(app.push.publicUrl, sent)).status;
+    const { accountSid: account_sid, authToken, serviceSid: service_sid } = app.emulator;
+    const challenge_sid = app.challengeSids.at(-1) ?? "";
+    const fields = { account_sid, service_sid, challenge_sid, entity_identity: ADA, ...overrides };
+    const settings = { authToken, publicUrl: app.push.publicUrl };
+    return sendAgain(signedRequest(settings, "challenge.approved", fields));
+  }
+
+  /** Sends a signed webhook request; resolves with the status of the response. */
+  async function sendAgain({ headers, body = "" }: Pick<WebhookRequest, "headers" | "body">) {
+    return (await fetch(app.push.publicUrl, { method: "POST", headers, body })).status;
   }
 
   it.each<[string, Record<string, string>, string]>([
@@ -232,13 +215,12 @@ describe("the login example", () => {
     await respondOnPhone("approve");
     expect(await browser.outcome()).toBe("signed-in");
     await app.emulator.settled();
-    const { request } = app.emulator.deliveries.at(-1) ?? {};
-    const replay = { method: "POST", headers: request?.headers ?? {}, body: request?.body ?? null };
-    expect((await fetch(app.push.publicUrl, replay)).status).toBe(200);
+    const { request } = app.emulator.deliveries.at(-1)!;
+    expect(await sendAgain(request)).toBe(200);
     await browser.post("/logout");
     await browser.signIn();
     const outcome = browser.outcome();
-    expect((await fetch(app.push.publicUrl, replay)).status).toBe(200);
+    expect(await sendAgain(request)).toBe(200);
     await respondOnPhone("deny");
     expect(await outcome).toBe("denied");
   });
@@ -291,17 +273,15 @@ describe("npm start", () => {
   async function startExample(env = {}) {
     // Without prestart: the page is built, and other tests read it.
     const command = ["npm", "start", "--ignore-scripts"];
-    const { printed, kill, ended, isRunning } = await startGroup(command, "Ctrl-C", {
-      PORT: "0",
-      ...env,
-    });
-    const { stdout: output } = printed;
-    const [, login = "", password = ""] =
-      /^The login: +(\S+) .*password (\w+)\)/m.exec(output) ?? [];
-    const [, staff = ""] = /^The admin console: +(\S+)/m.exec(output) ?? [];
-    const [, pid] = /"kill (\d+)"/.exec(output) ?? [];
+    const settings = { PORT: "0", ...env };
+    const { printed, ...started } = await startGroup(command, "Ctrl-C", settings);
+    const read = (pattern: RegExp) => pattern.exec(printed.stdout)?.[1] ?? "";
+    const login = read(/^The login: +(\S+)/m);
+    const password = read(/ password (\w+)\)/);
+    const staff = read(/^The admin console: +(\S+)/m);
+    const pid = Number(read(/"kill (\d+)"/));
     const handled = () => printed.stdout.match(/^handled: .*$/gm) ?? [];
-    return { kill, isRunning, pid: Number(pid), ended, login, password, staff, handled };
+    return { ...started, pid, login, password, staff, handled };
   }
 
   const isUnreachable = (url: string) =>
