@@ -1,6 +1,7 @@
 import { hashText } from "../form/hash";
 import type { Claim, DedupeClaim, DedupeStore } from "./dedupe-store";
 import { createNeutralCause } from "../errors/neutral-cause";
+import { isMemoryDedupe } from "./memory-dedupe";
 import { WebhookError } from "../errors/webhook-error";
 import type { DeliveryResult } from "../event/event";
 import { createRetry, isPending } from "../time/retry";
@@ -75,6 +76,10 @@ export function createDeduplication(
 ): Deduplication {
   /** A claim that fails begins an outage, one that succeeds ends it. */
   let outage: StoreOutage | undefined;
+  const memory = isMemoryDedupe(store) ? store : undefined;
+  // A store outside this process need not see signatures, and half of the hash is enough.
+  const hashContent = (signature: string) =>
+    memory === undefined ? hashText(signature).slice(0, 32) : signature;
   const inFlight = new Map<string, RunningDelivery>();
   const retryClaim = createRetry({ retryForMs });
   // Without a limit on concurrency, so that a crowd of new requests cannot keep marks from the store.
@@ -140,7 +145,8 @@ export function createDeduplication(
       await first.run();
       mark = "complete";
     } finally {
-      await markUuid(claim, mark, first.finishAtMs);
+      if (memory === undefined) await markUuid(claim, mark, first.finishAtMs);
+      else memory[mark](claim);
       inFlight.delete(key);
     }
   }
@@ -150,8 +156,8 @@ export function createDeduplication(
     request: RequestIdentity,
     first: FirstDelivery,
   ): Promise<Acceptance> {
-    const { accountSid, uuid } = request;
     const { deadlineAtMs, finishAtMs } = first;
+    const { accountSid, uuid } = request;
     const contentHash = hashContent(request.contentHash);
     processOwner ??= crypto.randomUUID();
     const owner = `${processOwner} ${++claimCount}`;
@@ -160,7 +166,9 @@ export function createDeduplication(
     const claim = { accountSid, uuid, contentHash, owner, leaseMs };
     let isRunning = false;
     try {
-      let found = await claimUuid(claim, deadlineAtMs);
+      // "running" in another receiver that shares the store.
+      let found = memory?.claim(claim) ?? "running";
+      if (found === "running") found = await claimUuid(claim, deadlineAtMs);
       if (found === "conflict") found = await claimOtherContent(request, claim, deadlineAtMs);
       if (found !== "new") {
         return { result: found === "conflict" ? found : "duplicate", finished: Promise.resolve() };
@@ -212,11 +220,6 @@ export function createDeduplication(
   }
 
   return { acceptOnce, findOutage: () => outage };
-}
-
-/** A store need not see signatures, and half of the hash is enough. */
-function hashContent(signature: string): string {
-  return hashText(signature).slice(0, 32);
 }
 
 function isNotConfirmed(error: unknown): boolean {

@@ -112,14 +112,14 @@ function createAcceptNow(
 
   return function acceptNow(queued, deadlineAtMs, form) {
     const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
-    const untilMark = () => deadlineAtMs - performance.now() - MARK_RESERVE_MS;
+    const markAtMs = deadlineAtMs - MARK_RESERVE_MS;
 
     async function run(): Promise<void> {
       // Only the first delivery of a uuid: a replay must not record an outcome again that has expired.
       if (isChallengeEvent(event)) await outcomes.record(account, event, form);
       const timeoutMs =
         acknowledge === "after"
-          ? Math.max(Math.min(handlerTimeoutMs, untilMark()), 1)
+          ? Math.max(Math.min(handlerTimeoutMs, markAtMs - performance.now()), 1)
           : handlerTimeoutMs;
       await dispatch(event, { attempt: 1, authTokenIndex, publicUrlIndex, receiver }, timeoutMs);
     }
@@ -132,10 +132,10 @@ function createAcceptNow(
                 assertConfirmed(
                   confirm,
                   event,
-                  Math.min(CONFIRM_MS, untilMark()),
+                  Math.min(CONFIRM_MS, markAtMs - performance.now()),
                   queued.ambiguity,
                 ),
-              deadlineAtMs - MARK_RESERVE_MS,
+              markAtMs,
             )
         : undefined;
     const finishAtMs = deadlineAtMs + afterDeadlineMs;

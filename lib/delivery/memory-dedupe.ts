@@ -1,5 +1,5 @@
 import { copyText, createFairMap } from "../memory/fair-map";
-import type { DedupeKey, DedupeStore } from "./dedupe-store";
+import type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./dedupe-store";
 import { warnOnce } from "../validation/process-warning";
 import { validateOptions, wholeNumber, type OptionRules } from "../validation/validate-options";
 
@@ -25,10 +25,17 @@ interface RunningClaim {
   lapsesAtMs: number;
 }
 
+/** A store that decides at once and cannot fail. */
+interface MemoryDedupe extends DedupeStore {
+  claim(claim: DedupeClaim): Claim;
+  complete(claim: DedupeKey): void;
+  release(claim: DedupeKey): void;
+}
+
 const memoryStores = new WeakSet<object>();
 
 /** Returns whether {@link createMemoryDedupe} created a store. */
-export function isMemoryDedupe(store: object): boolean {
+export function isMemoryDedupe(store: object): store is MemoryDedupe {
   return memoryStores.has(store);
 }
 
@@ -50,7 +57,7 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
     onEvict: () => warnOnce("DEDUPE_EVICTED", EVICTED, store),
   });
 
-  const store: DedupeStore = {
+  const store: MemoryDedupe = {
     claim({ accountSid, uuid, owner, contentHash, leaseMs }) {
       const handledHash = handled.get(accountSid, uuid);
       if (handledHash !== undefined) return handledHash === contentHash ? "done" : "conflict";

@@ -11,7 +11,7 @@ import { explainSignature } from "../signature/explain";
 import type { SignatureReport } from "../signature/explain/causes";
 import type { ExplainSignatureOptions } from "../signature/explain/options";
 import { signText } from "../signature/hmac";
-import { findMatch, joinParams, type FoundMatch } from "../signature/signature";
+import { findMatch, joinParams, type SignatureMatch } from "../signature/signature";
 import { createGetParts, createPostParts, type SignedParts } from "../signature/signed-parts";
 
 /** A webhook request that the account which it claims has signed. */
@@ -21,9 +21,11 @@ export interface AuthenticatedRequest {
   /** Returns the signatures that the other tokens make; undefined when there is one token. */
   listOtherSignatures: (() => readonly string[]) | undefined;
   parts: SignedParts;
+  /** The signed parameters, as they are signed after the URL. */
+  joined: string;
   /** The bytes of the body, one a character; undefined for a GET, or if another parser read it. */
   form: string | undefined;
-  match: FoundMatch;
+  match: SignatureMatch;
   /** The services that the tokens may sign for; undefined for every service. */
   serviceSids: readonly string[] | undefined;
 }
@@ -46,13 +48,6 @@ export function createAuthenticate(
   const getParts = createGetParts(publicUrls, urlMatching);
   const [accountSid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
 
-  /** Lists the parts that may be signed: several when a GET fits several publicUrls. */
-  function listParts(request: IncomingRequest, method: PushMethod, params: Pair[]): SignedParts[] {
-    if (method === "POST") return postParts(params);
-    if (params.length > 0) throw uncoveredBody();
-    return getParts(request.target);
-  }
-
   /** @param deadlineAtMs when to give up a token lookup, as `performance.now()` counts. */
   return async function authenticate(
     request: IncomingRequest,
@@ -64,11 +59,14 @@ export function createAuthenticate(
     const params = readParams(body, limitBytes);
     // Copied now: the app may change the bytes while a lookup runs.
     const form = method === "POST" && isRawBody(body) ? readBytes(body) : undefined;
-    for (const parts of listParts(request, method, params)) {
+    if (method === "GET" && params.length > 0) throw uncoveredBody();
+    // Several when a GET fits several publicUrls.
+    const alternatives = method === "GET" ? getParts(request.target) : postParts(params);
+    for (const parts of alternatives) {
       const claimed =
         typeof authToken === "function" ? readAllowedClaim(parts.params, allowedAccountSids) : {};
-      const joined = joinParams(parts.signedParams);
       let found = await findTokens(claimed, deadlineAtMs);
+      const joined = joinParams(parts.signedParams);
       let match = findMatch(signature, found.keys, parts.signedUrls, joined);
       // The account may have a new token. Looked up only once: the signature may be forged.
       if (match === undefined && found.hasMatched) {
@@ -78,12 +76,12 @@ export function createAuthenticate(
       const { tokens, serviceSids } = found;
       if (match !== undefined) {
         found.noteMatch();
-        const { authTokenIndex, signedText } = match;
+        const { authTokenIndex, signedUrl } = match;
         // Computed on demand: only a conflict needs the signatures of other tokens.
         const listOthers = () =>
-          tokens.toSpliced(authTokenIndex, 1).map((token) => signText(token, signedText));
+          tokens.toSpliced(authTokenIndex, 1).map((token) => signText(token, signedUrl + joined));
         const listOtherSignatures = tokens.length === 1 ? undefined : listOthers;
-        return { method, signature, listOtherSignatures, parts, form, match, serviceSids };
+        return { method, signature, listOtherSignatures, parts, joined, form, match, serviceSids };
       }
       mismatch ??= createMismatch(tokens, () => {
         const receivedUrl = joinReceivedUrl(request);

@@ -1,3 +1,6 @@
+import type { IncomingMessage } from "node:http";
+// Not the global ones: a test may fake the timers of its app, also before this is loaded.
+import { clearTimeout, setImmediate, setTimeout } from "node:timers";
 import { isUint8Array } from "node:util/types";
 import { WebhookError } from "../errors/webhook-error";
 import { assertWellFormed, decodeForm, isRawBody, MAX_PARAMETERS } from "../form/form";
@@ -27,7 +30,7 @@ export function readParams(body: unknown, limitBytes: number): Pair[] {
 }
 
 /** Collects the chunks of a body. */
-export class BodyCollector {
+class BodyCollector {
   // One buffer: a client may send a chunk per byte, and each chunk would take 200 bytes.
   #buffer: Uint8Array | undefined;
   #bytes = 0;
@@ -64,6 +67,82 @@ export class BodyCollector {
   }
 }
 
+/** Reads what a platform has put back into a request whose stream has ended. */
+export function readAgain(req: IncomingMessage, { limitBytes }: BodyLimits): Uint8Array {
+  const collector = new BodyCollector(limitBytes);
+  for (let chunk: unknown; (chunk = req.read()) !== null;) collector.add(chunk);
+  return collector.take();
+}
+
+/** Reads the stream of a request, within the limits. */
+export function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    if (req.destroyed) return reject(truncated(req.errored));
+    const collector = new BodyCollector(limits.limitBytes);
+    let isSettled = false;
+    let timer: NodeJS.Timeout | undefined;
+    const fail = (error: unknown) => {
+      isSettled = true;
+      clearTimeout(timer);
+      // Flow control then stops the client, until the response is written.
+      req.off("data", add).pause();
+      reject(error);
+    };
+    const cut = (cause?: unknown) => {
+      if (!isSettled) fail(truncated(cause));
+    };
+    const add = (chunk: unknown) => {
+      try {
+        collector.add(chunk, req.readableEncoding);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const end = () => {
+      isSettled = true;
+      clearTimeout(timer);
+      resolve(collector.take());
+    };
+    req.on("data", add).on("end", end).on("error", cut).on("close", cut);
+    // Another middleware may have paused it.
+    if (req.isPaused()) req.resume();
+    // Most bodies arrive with their headers, and need no timer.
+    setImmediate(() => {
+      if (isSettled) return;
+      timer = setTimeout(() => {
+        const isHeld = req.readableLength > 0;
+        fail(isHeld ? consumed("another listener holds the stream") : bodyTimeout(limits));
+      }, bodyTimeMs(limits));
+    });
+  });
+}
+
+/** Reads the stream of a `Request`, within the limits. */
+export async function readWebStream(body: ReadableStream, limits: BodyLimits): Promise<Uint8Array> {
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  const collector = new BodyCollector(limits.limitBytes);
+  const time = { isOver: false };
+  // It ends a pending read. Not awaited: a source that hangs would delay the response.
+  const cancel = () => void reader.cancel().catch(() => "the error of the read is thrown");
+  const timer = setTimeout(() => {
+    time.isOver = true;
+    cancel();
+  }, bodyTimeMs(limits));
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (time.isOver) throw bodyTimeout(limits);
+      if (done) return collector.take();
+      collector.add(value);
+    }
+  } catch (error) {
+    cancel();
+    throw error instanceof WebhookError ? error : truncated(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
 /** Returns the error of a body that is over the limit. */
 export function tooLarge(limitBytes: number): WebhookError {
   return new WebhookError("BODY_TOO_LARGE", `The body is over limitBytes, ${limitBytes} bytes.`);
@@ -83,13 +162,13 @@ export function bodyTimeMs({ deadlineMs = MAX_BODY_MS }: Pick<BodyLimits, "deadl
 const MAX_BODY_MS = 10_000;
 
 /** Returns the error of a body that did not arrive in time. */
-export function bodyTimeout(limits: BodyLimits): WebhookError {
+function bodyTimeout(limits: BodyLimits): WebhookError {
   const message = `The body was not complete within ${bodyTimeMs(limits)} ms, the shorter of 10 s and deadlineMs.`;
   return new WebhookError("BODY_TIMEOUT", message);
 }
 
 /** Returns the error of a body that is not complete. */
-export function truncated(cause: unknown): WebhookError {
+function truncated(cause: unknown): WebhookError {
   const message = "The body ended, or the client disconnected, before all of the body was read.";
   return new WebhookError("BODY_MALFORMED", message, { cause });
 }

@@ -14,16 +14,14 @@ export function createCheckEvent(settings: VerifySettings) {
   const { extraParameters, confirm, confirmTypes } = settings;
   const findAmbiguity = createFindAmbiguity(extraParameters);
 
-  return function checkEvent({ method, parts, match, serviceSids }: AuthenticatedRequest) {
-    const { authTokenIndex, signedUrl, signedText } = match;
+  return function checkEvent({ method, parts, joined, match, serviceSids }: AuthenticatedRequest) {
+    const { authTokenIndex, signedUrl } = match;
     const event = parseEvent(parts.params);
-    // Exactly the text that was signed, after its URL.
-    const text = signedText.slice(signedUrl.length);
     const publicUrlIndex = parts.publicUrlIndexes[parts.signedUrls.indexOf(signedUrl)] ?? 0;
     const ambiguity =
       method === "GET"
         ? findForeignParameter(parts.params, extraParameters)
-        : findAmbiguity(event, text);
+        : findAmbiguity(event, joined);
     // An unknown type has no second source.
     if (ambiguity !== undefined && (confirm === undefined || !isPushEvent(event))) {
       const { reason, parameter } = ambiguity;

@@ -23,17 +23,17 @@ export function checkHeaders(request: IncomingRequest, settings: VerifySettings)
     throw new WebhookError("METHOD_NOT_ALLOWED", message, { methods });
   }
   const signatures = request.listHeader(signatureHeader);
-  const lengths = request.listHeader("content-length").map(Number);
+  const length = Math.max(0, ...request.listHeader("content-length").map(Number));
   const transferEncodings = request.listHeader("transfer-encoding");
   const contentTypes = request.listHeader("content-type");
   const contentEncodings = request.listHeader("content-encoding");
   const signature = readSignature(signatures, signatureHeader, request);
-  const hasBody = transferEncodings.length > 0 || lengths.some((length) => length !== 0);
+  const hasBody = transferEncodings.length > 0 || length !== 0;
   if (method === "GET") {
     if (hasBody) throw uncoveredBody();
   } else if (hasBody || request.mayHaveBody || contentTypes.length > 0) {
     assertForm(contentTypes, contentEncodings);
-    if (lengths.some((length) => length > limitBytes)) throw tooLarge(limitBytes);
+    if (length > limitBytes) throw tooLarge(limitBytes);
   }
   return { method, signature, hasBody };
 }

@@ -1,8 +1,5 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-// Not the global ones: a test may fake the timers of its app, also before this is loaded.
-import { clearTimeout, setImmediate, setTimeout } from "node:timers";
-import { BodyCollector, bodyTimeMs, bodyTimeout, consumed, NOTHING_KEPT, truncated } from "./body";
-import type { BodyLimits } from "./body";
+import { consumed, NOTHING_KEPT, readAgain, readNodeStream, type BodyLimits } from "./body";
 import type { IncomingRequest } from "./incoming-request";
 import { isRawBody } from "../form/form";
 import { listFlatPairs, type Pair } from "../form/event-parameters";
@@ -114,53 +111,4 @@ function listKept({ rawBody, body }: NodeMessage): (string | Uint8Array)[] {
 export function pairHeaders(rawHeaders: readonly string[]): Pair[] {
   const names = rawHeaders.filter((_, index) => index % 2 === 0);
   return names.map((name, index) => [name, rawHeaders[2 * index + 1] ?? ""]);
-}
-
-/** Reads what a platform has put back into a request whose stream has ended. */
-function readAgain(req: IncomingMessage, { limitBytes }: BodyLimits): Uint8Array {
-  const collector = new BodyCollector(limitBytes);
-  for (let chunk: unknown; (chunk = req.read()) !== null;) collector.add(chunk);
-  return collector.take();
-}
-
-function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    if (req.destroyed) return reject(truncated(req.errored));
-    const collector = new BodyCollector(limits.limitBytes);
-    let isSettled = false;
-    let timer: NodeJS.Timeout | undefined;
-    const fail = (error: unknown) => {
-      isSettled = true;
-      clearTimeout(timer);
-      // Flow control then stops the client, until the response is written.
-      req.off("data", add).pause();
-      reject(error);
-    };
-    const cut = (cause?: unknown) => {
-      if (!isSettled) fail(truncated(cause));
-    };
-    const add = (chunk: unknown) => {
-      try {
-        collector.add(chunk, req.readableEncoding);
-      } catch (error) {
-        fail(error);
-      }
-    };
-    const end = () => {
-      isSettled = true;
-      clearTimeout(timer);
-      resolve(collector.take());
-    };
-    req.on("data", add).on("end", end).on("error", cut).on("close", cut);
-    // Another middleware may have paused it.
-    if (req.isPaused()) req.resume();
-    // Most bodies arrive with their headers, and need no timer.
-    setImmediate(() => {
-      if (isSettled) return;
-      timer = setTimeout(() => {
-        const isHeld = req.readableLength > 0;
-        fail(isHeld ? consumed("another listener holds the stream") : bodyTimeout(limits));
-      }, bodyTimeMs(limits));
-    });
-  });
 }

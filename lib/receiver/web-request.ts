@@ -1,11 +1,8 @@
-// Not the global ones: a test may fake the timers of its app, also before this is loaded.
-import { clearTimeout, setTimeout } from "node:timers";
-import { BodyCollector, bodyTimeMs, bodyTimeout, consumed, truncated } from "./body";
-import type { BodyLimits } from "./body";
+import { consumed, readWebStream, type BodyLimits } from "./body";
 import type { IncomingRequest } from "./incoming-request";
 import { describeResponse } from "./response";
 import type { Pair } from "../form/event-parameters";
-import { WebhookError } from "../errors/webhook-error";
+import type { WebhookError } from "../errors/webhook-error";
 import { describeType } from "../validation/validate-options";
 
 /** A webhook request as a `Request` of the Web platform. */
@@ -60,29 +57,4 @@ export class WebRequest implements IncomingRequest {
 export function createResponse(rejection: WebhookError | undefined): Response {
   const { status, headers, text } = describeResponse(rejection);
   return new Response(text === "" ? null : text, { status, headers });
-}
-
-async function readWebStream(body: ReadableStream, limits: BodyLimits): Promise<Uint8Array> {
-  const reader = (body as ReadableStream<Uint8Array>).getReader();
-  const collector = new BodyCollector(limits.limitBytes);
-  const time = { isOver: false };
-  // It ends a pending read. Not awaited: a source that hangs would delay the response.
-  const cancel = () => void reader.cancel().catch(() => "the error of the read is thrown");
-  const timer = setTimeout(() => {
-    time.isOver = true;
-    cancel();
-  }, bodyTimeMs(limits));
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (time.isOver) throw bodyTimeout(limits);
-      if (done) return collector.take();
-      collector.add(value);
-    }
-  } catch (error) {
-    cancel();
-    throw error instanceof WebhookError ? error : truncated(error);
-  } finally {
-    clearTimeout(timer);
-  }
 }

@@ -71,13 +71,7 @@ export function verifySignature(options: VerifySignatureOptions): SignatureMatch
   assertSignable("verifySignature", url, params);
   const joined = joinParams(params);
   if (!isSignature(signature) || !joined.isWellFormed()) return undefined;
-  const match = findMatch(signature, authTokens, listSignedUrls(url, urlMatching), joined);
-  return match && { authTokenIndex: match.authTokenIndex, signedUrl: match.signedUrl };
-}
-
-/** A match, and the text that was signed. */
-export interface FoundMatch extends SignatureMatch {
-  signedText: string;
+  return findMatch(signature, authTokens, listSignedUrls(url, urlMatching), joined);
 }
 
 /**
@@ -89,13 +83,12 @@ export function findMatch(
   authTokens: readonly (string | HmacKey)[],
   signedUrls: readonly string[],
   joined: string,
-): FoundMatch | undefined {
+): SignatureMatch | undefined {
   const received = Buffer.from(signature, "latin1");
   for (const signedUrl of signedUrls) {
     for (const [authTokenIndex, token] of authTokens.entries()) {
-      const signedText = signedUrl + joined;
-      const expected = Buffer.from(signText(token, signedText), "latin1");
-      if (timingSafeEqual(received, expected)) return { authTokenIndex, signedUrl, signedText };
+      const expected = Buffer.from(signText(token, signedUrl + joined), "latin1");
+      if (timingSafeEqual(received, expected)) return { authTokenIndex, signedUrl };
     }
   }
   return undefined;
