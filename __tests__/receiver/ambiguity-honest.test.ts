@@ -9,98 +9,121 @@ import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-request
 
 const type = "challenge.approved";
 const { account_sid } = SIDS;
+const VERSIONS = ["v1", "v2"] as const;
 const findAmbiguity = (cut: Cut, declared: string[] = []) =>
   createFindAmbiguity(declared)(parseEvent(cut), joinCut(cut));
 const isAccepted = (...given: Parameters<typeof findAmbiguity>) =>
   findAmbiguity(...given) === undefined;
 
-describe("honest requests", () => {
-  const EXTRAS = {
-    api_version: "2",
-    delivery_attempt: "1",
-    factor_status: "active",
-    source_type: "device",
-    tz: "Europe/Berlin",
-    Grüße: "\u{1F600}",
-  };
-  const { Grüße: _late, tz: _tz, ...UNDECLARED } = EXTRAS;
-  const VERSIONS = ["v1", "v2"] as const;
+type Params = Record<string, string>;
+const EXTRAS = { api_version: "2", delivery_attempt: "1", factor_status: "on", source_type: "x" };
+const DECLARED = { ...EXTRAS, event_id: "1", entity_identity_type: "email", user_uuid: "2" };
+const EARLY = { Zone: "eu", "a[b][c]": "d", ["__proto__"]: "x", "event-id": "3", exp: "4" };
+const LATE = { tz: "Europe/Berlin", Grüße: "\u{1F600}", parent_account_sid: account_sid };
+const ALL = { ...DECLARED, ...EARLY, ...LATE };
+const namesOf = (params: Params) => Object.keys(params);
+/** A row whose parameters are all declared. */
+const declaring = (what: string, params: Params) => [what, params, namesOf(params), true] as const;
 
-  it.each(
-    VERSIONS.flatMap((version) =>
-      [...PUSH_EVENT_TYPES, "challenge.expired"].map((one) => [version, one] as const),
-    ),
-  )("accepts %s %s with parameters beyond the specification", (version, one) => {
-    expect(isAccepted(honestCut(version, one))).toBe(true);
-    expect(isAccepted(honestCut(version, one, UNDECLARED))).toBe(true);
-    const declared = { ...EXTRAS, event_id: "1", entity_identity_type: "email", user_uuid: "2" };
-    expect(isAccepted(honestCut(version, one, { user_uuid: UUID }))).toBe(false);
-    expect(isAccepted(honestCut(version, one, { user_uuid: UUID }), ["user_uuid"])).toBe(true);
-    const early = { Zone: "eu", "a[b][c]": "d", ["__proto__"]: "x", "event-id": "3", exp: "4" };
-    const cut = honestCut(version, one, { ...declared, ...early, parent_account_sid: account_sid });
-    expect(
-      isAccepted(cut, [...Object.keys(declared), ...Object.keys(early), "parent_account_sid"]),
-    ).toBe(true);
-    expect(isAccepted(cut, ["parent_account_sid"])).toBe(false);
-  });
-
-  it.each([
-    ...words("ada@example.com steve_smith alex_smith two_factor_user event_manager adaevent_x"),
-    ...words("entity adaf user-7f3a-22 prod_eu_west_1 typechallenge.approved"),
-    ...words(`${UUID} ${UUID}f ${"f".repeat(64)}`),
-    "Zoë \u{1F600}",
-  ])("accepts the identity %s", (entity_identity) => {
-    for (const version of VERSIONS) {
-      expect(isAccepted(honestCut(version, type, { entity_identity }))).toBe(true);
-    }
-  });
-
-  it.each([
-    ...words(`${UUID.toUpperCase()} ${"a".repeat(32)} ${"5".repeat(40)} ${"f".repeat(64)}`),
-    ...words(`urn:uuid:${UUID} ${UUID}-1 EV${"2".repeat(32)}/2`),
-    "a b",
-    ...words("test-uuid webhook_uuid_1 uuid type x,y {1} é"),
-  ])("accepts the uuid %s", (uuid) => {
-    for (const version of VERSIONS) {
-      expect(isAccepted(honestCut(version, type, { uuid }))).toBe(true);
-      expect(isAccepted(honestCut(version, "factor.created", { uuid }))).toBe(true);
-    }
-  });
-
-  it("accepts free text and JSON that contain names", () => {
-    const names = "type entity account uuid typefactor.created service_sid";
-    const json = JSON.stringify({ entity_identity: "ada", type, uuid: "1", account_sid, names });
-    const overrides = { factor_friendly_name: names, factor_metadata: json, tag: "type entity" };
-    const challenge = { challenge_details: json, challenge_metadata: json };
-    const withFriendlyName = { ...overrides, factor_metadata: "{}", tag: "" };
-    expect(isAccepted(honestCut("v2", "factor.created", overrides))).toBe(true);
-    expect(isAccepted(honestCut("v2", type, { ...overrides, ...challenge }))).toBe(true);
-    expect(isAccepted(honestCut("v2", type, withFriendlyName))).toBe(true);
-  });
-
-  it.each<[what: string, version: "v1" | "v2", overrides: Record<string, string>]>([
-    ["entity_identity in an identity", "v1", { entity_identity: "xentity_identity" }],
-    ["factor_friendly_name in an identity", "v1", { entity_identity: "xfactor_friendly_name" }],
-    ["factor_friendly_name in metadata", "v2", { factor_metadata: '{"factor_friendly_name":"x"}' }],
-    ["a SID with its name", "v2", { factor_friendly_name: `account_sid${account_sid}` }],
-    ["an unknown name directly after entity_identity", "v2", { environment: "prod" }],
-    ["event_id without the option", "v2", { event_id: "1" }],
-    ["entity_sid without the option", "v1", { entity_sid: "1" }],
-    ["factor_risk_score in v1 without the option", "v1", { factor_risk_score: "1" }],
-    ["a uuid that goes on with a name after uuid", "v2", { uuid: `${UUID}x` }],
-    ["a word after a UUID", "v1", { uuid: `${UUID}-retry` }],
-    ["a type with its name in a later parameter", "v2", { tag: `type${type}` }],
-    ["a known type that goes on like a name", "v2", { type: "challenge.approvedtx" }],
-    ["a name before account_sid", "v2", { access: "1" }],
-    ["a name after uuid", "v2", { zone: "eu" }],
-    ["a parameter of another product", "v2", { factor_metadata: `AccountSid=${account_sid}` }],
-    ["tz with a type that is not known", "v2", { type: "challenge.expired", tz: "UTC" }],
-  ])("rejects, as the documented price, %s", (_what, version, overrides) => {
-    expect(isAccepted(honestCut(version, type, overrides))).toBe(false);
-  });
+it.each<readonly [what: string, params: Params, declared: string[], isAccepted: boolean]>([
+  ["none", {}, [], true],
+  ["none, though some are declared", {}, ["event_id", "zone"], true],
+  ["undeclared ones that leave one reading", EXTRAS, [], true],
+  ["a user_uuid", { user_uuid: UUID }, [], false],
+  declaring("a user_uuid", { user_uuid: UUID }),
+  declaring("all of them", ALL),
+  ["all of them, one declared", ALL, ["parent_account_sid"], false],
+  declaring("after uuid", { event_id: "1", zone: "eu" }),
+  declaring("ends with type", { user_type: "admin" }),
+  declaring("begins with type", { types: "a", type_version: "2" }),
+  declaring("begins with uuid", { uuid_version: "4" }),
+  declaring("ends with uuid", { webhook_uuid: UUID }),
+  declaring("contains type after uuid", { verification_type: "push", webhook_uuid: UUID }),
+  declaring("contains type, one before type", { status: "ok", source_type: "x", user_type: "y" }),
+  declaring("contains uuid, one before uuid", { user_uuid: UUID, tz: "UTC", uuid_version: "4" }),
+  declaring("contains another name", { event: "1", event_id: "2", exp: "3", expires: "4" }),
+  declaring("is the beginning of a known name", { factor: "1", factor_friendly: "2" }),
+  declaring("is the end of a known name", { t_sid: "1", r_sid: "2" }),
+])("parameters in any type and version: %s %j, declared %j: %j", (_what, params, ...row) => {
+  const [declared, expected] = row;
+  for (const version of VERSIONS) {
+    for (const one of [...PUSH_EVENT_TYPES, "challenge.expired"])
+      expect(isAccepted(honestCut(version, one, params), declared)).toBe(expected);
+  }
 });
 
-type Named = [parameter: string, text: string, overrides: object, declared?: string[]];
+it.each([
+  ...words("ada@example.com steve_smith alex_smith two_factor_user event_manager adaevent_x"),
+  ...words("entity adaf user-7f3a-22 prod_eu_west_1 typechallenge.approved"),
+  ...words(`${UUID} ${UUID}f ${"f".repeat(64)}`),
+  "Zoë \u{1F600}",
+])("accepts the identity %s", (entity_identity) => {
+  for (const version of VERSIONS)
+    expect(isAccepted(honestCut(version, type, { entity_identity }))).toBe(true);
+});
+
+it.each([
+  ...words(`${UUID.toUpperCase()} ${"a".repeat(32)} ${"5".repeat(40)} ${"f".repeat(64)}`),
+  ...words(`urn:uuid:${UUID} ${UUID}-1 EV${"2".repeat(32)}/2`),
+  "a b",
+  ...words("test-uuid webhook_uuid_1 uuid type x,y {1} é"),
+])("accepts the uuid %s", (uuid) => {
+  for (const version of VERSIONS) {
+    for (const one of [type, "factor.created"])
+      expect(isAccepted(honestCut(version, one, { uuid }))).toBe(true);
+  }
+});
+
+it("accepts free text and JSON that contain names", () => {
+  const names = "type entity account uuid typefactor.created service_sid";
+  const json = JSON.stringify({ entity_identity: "ada", type, uuid: "1", account_sid, names });
+  const overrides = { factor_friendly_name: names, factor_metadata: json, tag: "type entity" };
+  const challenge = { challenge_details: json, challenge_metadata: json };
+  const withFriendlyName = { ...overrides, factor_metadata: "{}", tag: "" };
+  expect(isAccepted(honestCut("v2", "factor.created", overrides))).toBe(true);
+  expect(isAccepted(honestCut("v2", type, { ...overrides, ...challenge }))).toBe(true);
+  expect(isAccepted(honestCut("v2", type, withFriendlyName))).toBe(true);
+  const expert = { exp: "1", factor_friendly_name: "expert's exp" };
+  expect(isAccepted(honestCut("v2", type, expert), ["exp"])).toBe(true);
+});
+
+const EVENT = "event_id zone";
+it.each<[what: string, version: "v1" | "v2", overrides: Params, declared?: string]>([
+  ["entity_identity in an identity", "v1", { entity_identity: "xentity_identity" }],
+  ["factor_friendly_name in an identity", "v1", { entity_identity: "xfactor_friendly_name" }],
+  ["factor_friendly_name in metadata", "v2", { factor_metadata: '{"factor_friendly_name":"x"}' }],
+  ["a SID with its name", "v2", { factor_friendly_name: `account_sid${account_sid}` }],
+  ["an unknown name directly after entity_identity", "v2", { environment: "prod" }],
+  ["event_id without the option", "v2", { event_id: "1" }],
+  ["entity_sid without the option", "v1", { entity_sid: "1" }],
+  ["factor_risk_score in v1 without the option", "v1", { factor_risk_score: "1" }],
+  ["a uuid that goes on with a name after uuid", "v2", { uuid: `${UUID}x` }],
+  ["a word after a UUID", "v1", { uuid: `${UUID}-retry` }],
+  ["a type with its name in a later parameter", "v2", { tag: `type${type}` }],
+  ["a known type that goes on like a name", "v2", { type: "challenge.approvedtx" }],
+  ["a name before account_sid", "v2", { access: "1" }],
+  ["a name after uuid", "v2", { zone: "eu" }],
+  ["a parameter of another product", "v2", { factor_metadata: `AccountSid=${account_sid}` }],
+  ["tz with a type that is not known", "v2", { type: "challenge.expired", tz: "UTC" }],
+  ["a declared name in an identity", "v2", { entity_identity: "adaevent_id1" }, EVENT],
+  ["it in one before it", "v2", { entity_identity: "aevent_id1", event_id: "1" }, EVENT],
+  ["a declared name in a value", "v2", { event_id: "event_id" }, EVENT],
+  ["an unknown name before a declared one", "v2", { environment: "prod", event_id: "1" }, EVENT],
+  ["a name of v2 in a declared value", "v1", { event_id: "factor_friendly_namex" }, EVENT],
+  ["a dot where the type may be", "v1", { status: "", user_type: "a.b" }, "status user_type"],
+])("rejects, as the documented price, %s", (_what, version, overrides, declared = "") => {
+  expect(isAccepted(honestCut(version, type, overrides), words(declared))).toBe(false);
+});
+
+it("accepts a dot where the type is clear, and a name that ends like the text before uuid", () => {
+  const dotted = honestCut("v1", type, { user_type: "app.admin" });
+  expect(isAccepted(dotted, ["user_type"])).toBe(true);
+  const cut = honestCut("v1", "factor.created", { uuid: "01J9ZQ5K3M8T7V2W", type_uuid: "" });
+  expect(isAccepted(cut, ["iduuid", "type_uuid"])).toBe(true);
+});
+
+const inIdentity = { entity_identity: "adaevent_id1" };
+type Named = [parameter: string, text: string, overrides: Params, declared?: string[]];
 it.each<Named>([
   ...words("AccountSid= AccountSidAC bodySHA256= account_sid=A").map((text): Named => {
     const overrides = { challenge_hidden_details: `{"agent":"x ${text}5"}` };
@@ -115,9 +138,19 @@ it.each<Named>([
   ["factor_metadata", "factor_friendly_name", { factor_metadata: '{"factor_friendly_name":"x"}' }],
   ["entity_identity", "event", { entity_identity: "an event" }, ["event"]],
   ["event", "event", { event: "an event" }, ["event"]],
+  // These undeclared ones cannot be the reason.
+  ["entity_identity", "event_id", { ...inIdentity, delivery: "1" }, ["event_id"]],
+  ["entity_identity", "event_id", { ...inIdentity, source: "1" }, ["event_id"]],
 ])("names the parameter %s that contains %s", (parameter, text, overrides, declared = []) => {
-  const found = findAmbiguity(honestCut("v2", type, { ...overrides }), declared);
+  const found = findAmbiguity(honestCut("v2", type, overrides), declared);
   expect(found).toEqual({ parameter, reason: `${parameter} contains ${text}` });
+});
+
+it("names an undeclared parameter that leaves two uuids, rather one after uuid", () => {
+  const cut = honestCut("v1", type, { tz: "UTC", webhook_uuid: UUID });
+  expect(findAmbiguity(cut, ["webhook_uuid"])).toHaveProperty("parameter", "tz");
+  const both = honestCut("v1", type, { tz: "UTC", zone: "eu" });
+  expect(findAmbiguity(both)).toHaveProperty("parameter", "zone");
 });
 
 it("accepts an unknown type without a service, unless a value shows one", () => {
@@ -129,109 +162,27 @@ it("accepts an unknown type without a service, unless a value shows one", () => 
   expect(isAccepted(withoutService(`service_sid${SIDS.service_sid}`))).toBe(false);
 });
 
-it("rejects a v1 event with a declared value that contains a name of v2", () => {
-  const cut = honestCut("v1", type, { event_id: "factor_friendly_namex" });
-  expect(isAccepted(cut, ["event_id"])).toBe(false);
-});
-
 describe("extraParameters", () => {
   const counted = useChannels("rejected");
-  const names = ["event_id", "zone"];
-
-  it("accepts a declared parameter in any request, and requests without it", () => {
-    const extras = { event_id: "1", zone: "eu" };
-    for (const version of ["v1", "v2"] as const) {
-      expect(isAccepted(honestCut(version, type, extras), names)).toBe(true);
-      expect(isAccepted(honestCut(version, type), names)).toBe(true);
-    }
-    expect(isAccepted(honestCut("v2", "factor.created", { exp: "1" }), ["exp"])).toBe(true);
-  });
-
-  it.each<[what: string, extras: Record<string, string>]>([
-    ["ends with type", { user_type: "admin" }],
-    ["begins with type", { types: "a", type_version: "2" }],
-    ["begins with uuid", { uuid_version: "4" }],
-    ["ends with uuid", { webhook_uuid: UUID }],
-    ["contains type after uuid", { verification_type: "push", webhook_uuid: UUID }],
-    ["contains type, beside one before type", { status: "ok", source_type: "x", user_type: "y" }],
-    ["contains uuid, beside one before uuid", { user_uuid: UUID, tz: "UTC", uuid_version: "4" }],
-    ["contains another declared name", { event: "1", event_id: "2", exp: "3", expires: "4" }],
-    ["is the beginning of a name of the specification", { factor: "1", factor_friendly: "2" }],
-    ["is the end of a name of the specification", { t_sid: "1", r_sid: "2" }],
-    ["is a part of a friendly name", { exp: "1", factor_friendly_name: "expert's exp" }],
-  ])("accepts a declared name that %s", (_what, extras) => {
-    const declared = Object.keys(extras).filter((name) => name !== "factor_friendly_name");
-    const versions = "factor_friendly_name" in extras ? (["v2"] as const) : (["v1", "v2"] as const);
-    for (const version of versions) {
-      for (const one of [type, "factor.created", "challenge.expired"]) {
-        expect(isAccepted(honestCut(version, one, extras), declared)).toBe(true);
-      }
-    }
-  });
-
-  it("accepts a declared name before type that ends like the text before uuid", () => {
-    const cut = honestCut("v1", "factor.created", { uuid: "01J9ZQ5K3M8T7V2W", type_uuid: "" });
-    expect(isAccepted(cut, ["iduuid", "type_uuid"])).toBe(true);
-  });
-
-  it("rejects, as the documented price, a value with a dot where it may be the type", () => {
-    const extras = { status: "ok", user_type: "app.admin" };
-    expect(isAccepted(honestCut("v1", type, extras), Object.keys(extras))).toBe(false);
-    expect(isAccepted(honestCut("v1", type, { user_type: "app.admin" }), ["user_type"])).toBe(true);
-  });
 
   it("rejects two names that leave two uuids at construction, and names both", () => {
-    const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
-    expect(() =>
-      pushWebhooks({ ...options, extraParameters: ["tz", "zone", "webhook_uuid"] }),
-    ).toThrow(/extraParameters must not have "tz" together with "webhook_uuid"/);
+    const extraParameters = ["tz", "zone", "webhook_uuid"];
+    const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, extraParameters };
+    const message = 'extraParameters must not have "tz" together with "webhook_uuid"';
+    expect(() => pushWebhooks(options)).toThrow(message);
   });
 
-  it("names an undeclared parameter that leaves two uuids beside a declared one", () => {
-    const cut = honestCut("v1", type, { tz: "UTC", webhook_uuid: UUID });
-    expect(findAmbiguity(cut, ["webhook_uuid"])).toHaveProperty("parameter", "tz");
-    // One after uuid is the likelier reason.
-    const both = honestCut("v1", type, { tz: "UTC", zone: "eu" });
-    expect(findAmbiguity(both)).toHaveProperty("parameter", "zone");
-  });
-
-  it.each(["delivery", "source"])(
-    "does not name the undeclared parameter %s where it cannot be the reason",
-    (name) => {
-      const overrides = { entity_identity: "adaevent_id1", [name]: "1" };
-      const ambiguity = findAmbiguity(honestCut("v2", type, overrides), ["event_id"]);
-      expect(ambiguity).toHaveProperty("parameter", "entity_identity");
+  it.each([...words("access entity_sid expiration_date exp event-id user_uuid zone été"), "x y"])(
+    "has the name %s that the rejection, the logger and a channel tell",
+    async (parameter) => {
+      const logged: object[] = [];
+      const logger = { ...silent, error: (fields: object) => void logged.push(fields) };
+      const { receive, errors } = createReceiver({ logger });
+      const value = parameter === "user_uuid" ? UUID : "1";
+      expect(await receive(eventRequest(type, { [parameter]: value }))).toBe(400);
+      const about = { code: "PAYLOAD_AMBIGUOUS", parameter };
+      expect([errors, logged]).toMatchObject([[about], [about]]);
+      expect(counted).toMatchObject([["rejected", about]]);
     },
   );
-
-  it.each<[string, Record<string, string>]>([
-    ["an identity that contains it", { entity_identity: "adaevent_id1" }],
-    ["an identity that contains it, before it", { entity_identity: "aevent_id1", event_id: "1" }],
-    ["another value that contains it", { event_id: "event_id" }],
-    ["an unknown name before it", { environment: "prod", event_id: "1" }],
-  ])("rejects %s", (_what, overrides) => {
-    expect(isAccepted(honestCut("v2", type, overrides), names)).toBe(false);
-  });
-
-  it("is the name that the rejection and the logger at level error tell", async () => {
-    const logged: object[] = [];
-    const logger = { ...silent, error: (fields: object) => void logged.push(fields) };
-    const { push, receive } = createReceiver({ logger });
-    const rejected: object[] = [];
-    push.onRejected((error) => void rejected.push(error));
-    for (const parameter of [
-      ...words("access entity_sid expiration_date exp event-id user_uuid zone été"),
-      "x y",
-    ]) {
-      const value = parameter === "user_uuid" ? UUID : "1";
-      const request = eventRequest("challenge.approved", { [parameter]: value });
-      expect(await receive(request)).toBe(400);
-      const about = { code: "PAYLOAD_AMBIGUOUS", parameter };
-      expect([rejected.pop(), logged.pop(), counted.pop()?.[1]]).toMatchObject([
-        about,
-        about,
-        about,
-      ]);
-    }
-  });
 });

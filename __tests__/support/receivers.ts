@@ -3,6 +3,7 @@ import {
   type PushEvent,
   type PushWebhooksOptions,
   type UnknownPushEvent,
+  type WebhookError,
   type WebhookErrorCode,
 } from "express-push-verification";
 import { AUTH_TOKEN, PUBLIC_URL, toWebRequest, type TestRequest } from "./webhook-requests";
@@ -10,7 +11,7 @@ import { AUTH_TOKEN, PUBLIC_URL, toWebRequest, type TestRequest } from "./webhoo
 /** A logger that writes nothing. */
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
-/** Creates a receiver of POST and GET that records its events, rejections and failures. */
+/** Creates a receiver of POST and GET that records its events, rejections (`errors`, and their codes) and failures. */
 export function createReceiver(options: Partial<PushWebhooksOptions> = {}) {
   const push = pushWebhooks({
     authToken: AUTH_TOKEN,
@@ -20,12 +21,16 @@ export function createReceiver(options: Partial<PushWebhooksOptions> = {}) {
     ...options,
   });
   const events: (PushEvent | UnknownPushEvent)[] = [];
+  const errors: WebhookError[] = [];
   const rejected: WebhookErrorCode[] = [];
   const failed: WebhookErrorCode[] = [];
   push.onAny((event) => void events.push(event));
-  push.onRejected((error) => void rejected.push(error.code));
+  push.onRejected((error) => {
+    errors.push(error);
+    rejected.push(error.code);
+  });
   push.onError((error) => void failed.push(error.code));
   /** Passes a request to `push.fetch`; returns the status of the response. */
   const receive = async (request: TestRequest) => (await push.fetch(toWebRequest(request))).status;
-  return { push, events, rejected, failed, receive };
+  return { push, events, errors, rejected, failed, receive };
 }
