@@ -7,7 +7,6 @@ import {
   eventRequest,
   PUBLIC_URL,
   signedRequestOf,
-  toWebRequest,
   type TestRequest,
 } from "../support/webhook-requests";
 import { createReceiver } from "../support/receivers";
@@ -39,17 +38,19 @@ it("responds to a good request among 40 rejected ones, of which it explains at m
 });
 
 it("names a parser before the token when only the parsed body is left", async () => {
-  const { push } = createReceiver();
-  const causes: unknown[] = [];
-  push.onRejected((error) =>
-    causes.push(...(error.explain()?.causes.map(({ code }) => code) ?? [])),
-  );
+  const { push, errors } = createReceiver();
   const port = await startServer((req, res) => {
     const body = { uuid: "1", type: "factor.verified" };
     req.resume().once("end", () => push(Object.assign(req, { body }), res));
   });
   expect((await send(port, good)).status).toBe(403);
-  expect(causes).toEqual(["BODY_PARSED", "URL_HOST", "TOKEN_WRONG", "PARAMS_ALTERED"]);
+  const causes = errors.flatMap((error) => error.explain()?.causes ?? []);
+  expect(causes.map(({ code }) => code)).toEqual([
+    "BODY_PARSED",
+    "URL_HOST",
+    "TOKEN_WRONG",
+    "PARAMS_ALTERED",
+  ]);
 });
 
 const params = eventPairs("challenge.approved");
@@ -64,10 +65,8 @@ async function reject(
   options: Partial<PushWebhooksOptions>,
   request: TestRequest = signed,
 ): Promise<WebhookError> {
-  const { push } = createReceiver(options);
-  const errors: WebhookError[] = [];
-  push.onRejected((error) => void errors.push(error));
-  await push.fetch(toWebRequest(request));
+  const { receive, errors } = createReceiver(options);
+  await receive(request);
   const [error] = errors;
   if (error === undefined) throw new Error("It was accepted.");
   return error;

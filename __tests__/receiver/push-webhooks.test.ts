@@ -1,12 +1,7 @@
-import type { IncomingMessage } from "node:http";
 import { inspect } from "node:util";
 import express from "express";
-import {
-  pushWebhooks,
-  type PushWebhooksOptions,
-  type WebhookError,
-} from "express-push-verification";
-import { createReceiver, silent } from "../support/receivers";
+import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
+import { createReceiver } from "../support/receivers";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";
 import { PATH, send, SERVERS, startServer, stopServers } from "../support/servers";
 
@@ -43,16 +38,13 @@ describe("pushWebhooks", () => {
   });
 
   it("passes onRejected a request without data that identifies a user", async () => {
-    const push = pushWebhooks({ ...options, methods: ["POST", "GET"] });
+    const { push } = createReceiver();
     const rejected: object[] = [];
-    push.onRejected((error, request) => void rejected.push({ code: error.code, ...request }));
-    const app = express().use(PATH, push);
-    const port = await startServer(app);
+    push.onRejected((_error, request) => void rejected.push(request));
+    const port = await startServer(express().use(PATH, push));
     const request = eventRequest("factor.created", {}, { method: "GET" });
     await send(port, { ...request, path: `${request.path}&x=1` });
-    expect(rejected).toEqual([
-      { code: "SIGNATURE_MISMATCH", method: "GET", path: PATH, remoteAddress: "127.0.0.1" },
-    ]);
+    expect(rejected).toEqual([{ method: "GET", path: PATH, remoteAddress: "127.0.0.1" }]);
   });
 
   it.each<[methods: PushWebhooksOptions["methods"], post: number, get: number, allow: string]>([
@@ -106,22 +98,17 @@ describe("pushWebhooks", () => {
   });
 
   it("responds 500 when a property of the request throws", async () => {
-    const push = pushWebhooks({ ...options, logger: silent });
-    const errors: WebhookError[] = [];
-    push.onRejected((error) => void errors.push(error));
+    const { push, errors } = createReceiver();
     const broken = Object.assign(new RangeError("a getter failed"), { body: "hush" });
     const port = await startServer((req, res) => {
-      Object.defineProperty(req, "rawBody", {
-        get: () => {
-          throw broken;
-        },
-      });
-      void push(req, res);
+      const get = () => {
+        throw broken;
+      };
+      void push(Object.defineProperty(req, "rawBody", { get }), res);
     });
     expect(await send(port, eventRequest("factor.created"))).toHaveProperty("status", 500);
-    expect(errors).toMatchObject([
-      { code: "INTERNAL_ERROR", cause: { name: "RangeError", message: broken.message } },
-    ]);
+    const cause = { name: "RangeError", message: broken.message };
+    expect(errors).toMatchObject([{ code: "INTERNAL_ERROR", cause }]);
     expect(inspect(errors, { depth: 10, showHidden: true })).not.toContain("hush");
   });
 
@@ -129,24 +116,19 @@ describe("pushWebhooks", () => {
     jest.useFakeTimers();
     const down = (...args: unknown[]) =>
       Promise.reject(Object.assign(new Error("down"), { parameters: args }));
-    const reported: unknown[] = [];
     const dedupe = { claim: down, complete: down, release: down };
-    const push = pushWebhooks({ ...options, dedupe, logger: silent });
-    push.onAny(() => {
-      throw new Error("must not run");
-    });
-    push.onRejected((...report) => void reported.push(report));
+    const { push, events, errors } = createReceiver({ dedupe });
     const sent = push.fetch(toWebRequest(eventRequest("factor.created")));
     await jest.advanceTimersByTimeAsync(7_000);
-    expect(reported).toEqual([]);
+    expect(errors).toEqual([]);
     await jest.advanceTimersByTimeAsync(1_000);
     const response = await sent;
     jest.useRealTimers();
     expect([response.status, response.headers.get("retry-after")]).toEqual([503, "5"]);
     expect(await response.text()).toBe("Service Unavailable\n");
-    const text = inspect(reported, { depth: 10, showHidden: true });
-    expect(text).toMatch(/cause.*Error: down/);
-    expect(text).not.toContain("parameters");
+    expect(errors).toMatchObject([{ cause: { message: "down" } }]);
+    expect(inspect(errors, { depth: 10, showHidden: true })).not.toContain("parameters");
+    expect(events).toEqual([]);
   });
 
   it.each(SERVERS)("responds on %s after a res whose methods throw", async (_name, listenerOf) => {
@@ -159,31 +141,19 @@ describe("pushWebhooks", () => {
         next();
       }),
     );
-    for (const request of [
-      eventRequest("factor.created"),
-      { ...eventRequest("factor.created"), body: "" },
-    ]) {
+    const good = eventRequest("factor.created");
+    for (const request of [good, { ...good, body: "" }])
       await expect(send(port, request)).rejects.toThrow("fetch failed");
-    }
     expect(failed).toEqual(["INTERNAL_ERROR", "INTERNAL_ERROR"]);
   });
 
   it("shows no secret and no user data in log lines, errors and responses", async () => {
     const seen: string[] = [];
-    const record = (fields: object, message: string) =>
-      void seen.push(
-        message,
-        JSON.stringify(fields, (_key, value: unknown) => describeError(value)),
-      );
+    const record = (...shown: unknown[]) => void seen.push(inspect(shown, { depth: 10 }));
     const logger = { debug: record, info: record, warn: record, error: record };
-    const port = await startServer((req: IncomingMessage, res) => {
-      const push = pushWebhooks({ ...options, logger });
-      push.onRejected(
-        (error, request) => void seen.push(JSON.stringify([describeError(error), request])),
-      );
-      push.on("challenge.denied", () => Promise.reject(new Error("no")));
-      void push(req, res);
-    });
+    const push = pushWebhooks({ ...options, logger, methods: ["POST", "GET"] });
+    push.onRejected(record).on("challenge.denied", () => Promise.reject(new Error("no")));
+    const port = await startServer(push);
     const secret = { entity_identity: "hush-identity", factor_friendly_name: "hush-name" };
     const metadata = { factor_metadata: "{hush-metadata", challenge_details: "[hush-details" };
     const good = eventRequest("challenge.approved", { ...secret, ...metadata });
@@ -201,21 +171,8 @@ describe("pushWebhooks", () => {
       seen.push(await response.text(), JSON.stringify([...response.headers]));
     }
     expect(seen.length).toBeGreaterThan(requests.length * 3);
-    const all = seen.join("\n");
-    expect(all).not.toContain("hush");
-    expect(all).not.toContain(AUTH_TOKEN);
-    for (const request of requests)
-      expect(all).not.toContain(request.headers["x-service-signature"]);
+    const signatures = requests.map(({ headers }) => headers["x-service-signature"]);
+    for (const text of ["hush", AUTH_TOKEN, ...signatures])
+      expect(seen.join("\n")).not.toContain(text);
   });
 });
-
-/** The text of an error that a logger would write. */
-function describeError(value: unknown): unknown {
-  if (!(value instanceof Error)) return value;
-  return {
-    ...value,
-    message: value.message,
-    stack: value.stack,
-    cause: describeError(value.cause),
-  };
-}

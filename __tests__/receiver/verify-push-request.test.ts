@@ -58,33 +58,25 @@ describe("verifyPushRequest", () => {
   const made = eventRequest("challenge.approved");
   const request = requestOf(made);
   const form = made.body ?? "";
-  const {
-    "content-type": type = "",
-    "x-service-signature": signature = "",
-    ...others
-  } = made.headers;
+  const { "content-type": type = "", [NAME]: signature = "" } = made.headers;
+  const respelledOne = { "Content-TYPE": type, "X-SERVICE-Signature": [signature] };
 
+  const getRequest = eventRequest("challenge.approved", {}, { method: "GET" });
   it.each<[string, PushRequest | Request]>([
     ["with a string", request],
     ["with a Buffer", { ...request, body: Buffer.from(form) }],
     ["with a Uint8Array", { ...request, body: new TextEncoder().encode(form) }],
     ["with a parsed form", { ...request, body: Object.fromEntries(new URLSearchParams(form)) }],
     ["as a Request", toWebRequest(made)],
-    [
-      "as a Request by GET",
-      toWebRequest(eventRequest("challenge.approved", {}, { method: "GET" })),
-    ],
-    [
-      "with header names in any case, and a list of one value",
-      { ...request, headers: { "Content-TYPE": type, "X-SERVICE-Signature": [signature] } },
-    ],
+    ["as a Request by GET", toWebRequest(getRequest)],
+    ["with names in any case, and a list of one value", { ...request, headers: respelledOne }],
   ])("accepts a webhook request %s", async (_what, given) => {
     expect(await verifyPushRequest(given, options)).toHaveProperty("type", "challenge.approved");
   });
 
-  const twice = { ...others, "content-type": type, "x-service-signature": [signature, signature] };
+  const twice = { ...made.headers, [NAME]: [signature, signature] };
   const respelled = { ...made.headers, "X-Service-Signature": signature };
-  const get = requestOf(eventRequest("challenge.approved", {}, { method: "GET" }));
+  const get = requestOf(getRequest);
   const values = (count: number) => ({ body: { x: Array<string>(count).fill("") } });
   it.each<[string, Partial<PushRequest>, string]>([
     ["two signatures", { headers: twice }, "SIGNATURE_MALFORMED"],
@@ -104,12 +96,6 @@ describe("verifyPushRequest", () => {
     await expect(verified).rejects.toMatchObject({ name: "WebhookError", code });
   });
 
-  it("rejects a Request with a large body", async () => {
-    const large = toWebRequest({ ...made, body: "a".repeat(70_000) });
-    const verified = verifyPushRequest(large, options);
-    await expect(verified).rejects.toHaveProperty("code", "BODY_TOO_LARGE");
-  });
-
   it("accepts the path or the whole URL of a GET", async () => {
     const publicUrl = `${PUBLIC_URL}?tenant=blue`;
     const given = eventRequest("factor.deleted", {}, { method: "GET", publicUrl });
@@ -123,40 +109,30 @@ describe("verifyPushRequest", () => {
   it("rejects an event without a service when allowedServiceSids are set", async () => {
     const params = { uuid: "1", type: "factor.suspended", account_sid: ACCOUNT_SID };
     const anonymous = requestOf(signedRequestOf(Object.entries(params)));
-    const verified = verifyPushRequest(anonymous, {
-      ...options,
-      allowedServiceSids: [SERVICE_SID],
-    });
+    const settings = { ...options, allowedServiceSids: [SERVICE_SID] };
+    const verified = verifyPushRequest(anonymous, settings);
     await expect(verified).rejects.toHaveProperty("code", "ACCOUNT_NOT_ALLOWED");
   });
 
-  it("names another signature header that is present", async () => {
-    const record = { "X-Twilio-Signature": "secret-value" };
-    for (const headers of [record, new Headers(record)]) {
+  it.each([{ "X-Acme-Signature": "hush" }, new Headers({ "X-Acme-Signature": "hush" })])(
+    "names another signature header that is present: %s",
+    async (headers) => {
       const verified = verifyPushRequest({ ...request, headers }, options);
-      await expect(verified).rejects.toThrow("The request has x-twilio-signature;");
-    }
-  });
-
-  it.each<[given: unknown, message: RegExp]>([
-    [undefined, /method, a.*url, a.*headers, a/],
-    [{}, /method, a.*url, a.*headers, a/],
-    [{ method: "POST", url: "/", headers: null }, /headers, a/],
-    [{ method: "POST", headers: {} }, /url, a/],
-  ])(
-    "rejects the request %j with a TypeError that names what is missing",
-    async (given, message) => {
-      const error = expect.objectContaining({
-        name: "TypeError",
-        message: expect.stringMatching(message) as string,
-      }) as unknown;
-      await expect(verifyPushRequest(given as PushRequest, options)).rejects.toEqual(error);
+      await expect(verified).rejects.toThrow("The request has x-acme-signature;");
     },
   );
 
-  it("names the missing argument without options", async () => {
-    const verified = Reflect.apply(verifyPushRequest, undefined, [{}]);
-    await expect(verified).rejects.toThrow("verifyPushRequest: options must be an object");
+  it.each<[message: RegExp, given: unknown, settings?: unknown]>([
+    [/method, a.*url, a.*headers, a/, undefined, options],
+    [/method, a.*url, a.*headers, a/, {}, options],
+    [/headers, a/, { method: "POST", url: "/", headers: null }, options],
+    [/url, a/, { method: "POST", headers: {} }, options],
+    [/^verifyPushRequest: options must be an object/, {}],
+  ])("rejects with a TypeError that names what is missing: %s for %j", async (...row) => {
+    const [message, ...given] = row;
+    const verified = Reflect.apply(verifyPushRequest, undefined, given);
+    const found = { name: "TypeError", message: expect.stringMatching(message) as string };
+    await expect(verified).rejects.toMatchObject(found);
   });
 
   it("shares one budget for explanations, for all options", async () => {
