@@ -66,7 +66,6 @@ export function checkRooms(): string[] {
         .map((target) => `lib/${file}: may not import ${target}`),
     ),
     ...files.filter((file) => file.endsWith("index.ts") && !isReexportsOnly(file)),
-    ...listCircles(),
   ];
 }
 
@@ -90,20 +89,4 @@ function mayImport(file: string, target: string): boolean {
 function isReexportsOnly(file: string): boolean {
   const text = readFileSync(join(lib, file), "utf8").replaceAll(/\/\*\*[^]*?\*\//g, "");
   return text.replaceAll(/export (type )?(\{[^}]*\}|\*) from "[^"]+";/g, "").trim() === "";
-}
-
-/** Finds files that import each other, also by way of others. */
-function listCircles(): string[] {
-  const visited = new Set<string>();
-  const visit = (file: string, path: readonly string[]): string[] => {
-    const at = path.indexOf(file);
-    if (at !== -1) return [`imports form a circle: ${[...path.slice(at), file].join(", ")}`];
-    if (visited.has(file)) return [];
-    visited.add(file);
-    const targets = importsOf(file).filter((target) => target.startsWith("."));
-    const imported = new Set(targets.map((target) => posix.join(posix.dirname(file), target)));
-    const next = files.filter((other) => imported.has(other.replace(/\.tsx?$/, "")));
-    return next.flatMap((one) => visit(one, [...path, file]));
-  };
-  return files.flatMap((file) => visit(file, []));
 }
