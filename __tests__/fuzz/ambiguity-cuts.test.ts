@@ -1,6 +1,5 @@
-import { ATTACKED, countAttacked } from "../support/attacked-cuts";
 import { createRandom, UNLUCKY_NAMES } from "../support/attacker-texts";
-import { countRandom } from "../support/random-cuts";
+import { ATTACKED, countAttacked, countRandom } from "../support/cuts";
 
 // `npm run fuzz` takes all of them, and random cuts for minutes.
 describe("all cuts of a text", () => {

@@ -18,9 +18,8 @@ import {
   PUBLIC_URL,
   SERVICE_SID,
 } from "../support/webhook-requests";
-import { ATTACKED, countAttacked } from "../support/attacked-cuts";
 import { createRandom } from "../support/attacker-texts";
-import { countRandom } from "../support/random-cuts";
+import { ATTACKED, countAttacked, countRandom } from "../support/cuts";
 import { countForgeries, findRejected, SETTINGS } from "../support/forgery-run";
 import { createReceiver } from "../support/receivers";
 import { rawRequest, send, sendRaw, startServer, stopServers } from "../support/servers";

@@ -1,5 +1,6 @@
 /** Requests as the service signs them, with texts that an attacker chooses in every free field. */
-import type { Cut } from "./cuts";
+/** Parameters in the order in which they are signed. */
+export type Cut = readonly (readonly [name: string, value: string])[];
 
 export const UUID = "0f8fad5b-d9cb-469f-a165-70867728950e";
 export const SIDS = {

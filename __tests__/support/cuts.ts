@@ -2,15 +2,21 @@
  * Cuts: other sets of parameters that have the same signed text. An implementation of its own, so
  * that a mistake of the library does not hide here as well.
  */
-import { words } from "./attacker-texts";
+import {
+  chooseHonestCut,
+  FRAGMENTS,
+  honestCut,
+  listFreeFields,
+  words,
+  type Cut,
+} from "./attacker-texts";
 import { createFindAmbiguity } from "../../lib/receiver/ambiguity";
 import { parseEvent } from "../../lib/event/parse";
 
-/** Parameters in the order in which they are signed. */
-export type Cut = readonly (readonly [name: string, value: string])[];
+export type { Cut } from "./attacker-texts";
 
 /** The names of the specification, sorted. */
-export const NAMES = [
+const NAMES = [
   ...words("account_sid challenge_details challenge_hidden_details challenge_metadata"),
   ...words("challenge_sid entity_identity factor_friendly_name factor_metadata factor_sid"),
   ...words("factor_type service_sid type uuid"),
@@ -20,7 +26,7 @@ const TYPE = NAMES.indexOf("type");
 const UUID = NAMES.indexOf("uuid");
 
 /** How the value of each SID parameter begins. */
-export const SID_PREFIXES: Record<string, string> = {
+const SID_PREFIXES: Record<string, string> = {
   account_sid: "AC",
   challenge_sid: "YC",
   factor_sid: "YF",
@@ -29,11 +35,11 @@ export const SID_PREFIXES: Record<string, string> = {
 /** The parameters that decide the meaning of an event. */
 const DECISIVE = new Set([...Object.keys(SID_PREFIXES), "entity_identity", "type", "uuid"]);
 /** The types of the specification. */
-export const KNOWN_TYPES = words(
+const KNOWN_TYPES = words(
   "challenge.approved challenge.denied factor.created factor.deleted factor.verified",
 );
 /** Longer names of unknown parameters are cut off: only their order decides. */
-export const MAX_NAME_CHARACTERS = 24;
+const MAX_NAME_CHARACTERS = 24;
 
 /** The text that is signed beside the URL. */
 export function joinCut(cut: Cut): string {
@@ -182,8 +188,106 @@ export function* listCuts(text: string, unknownNames: readonly string[] = []): G
 }
 
 /** Lists where a part stands in a text. */
-export function listPositions(text: string, part: string): number[] {
+function listPositions(text: string, part: string): number[] {
   const found: number[] = [];
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) found.push(at);
   return found;
+}
+
+/** Chooses cuts of a text at random: places of known names in their order, unknown ones between. */
+export function createChooseCut(text: string, random: () => number): () => Cut | undefined {
+  const positions = NAMES.map((name) => [name, listPositions(text, name)] as const);
+  const below = (limit: number) => Math.floor(random() * limit);
+
+  function choosePlaces(): [at: number, name: string][] {
+    const places: [number, string][] = [];
+    let from = 0;
+    for (const [name, all] of positions) {
+      const possible = all.filter((at) => at >= from);
+      const isOptional = !["account_sid", "type", "uuid"].includes(name);
+      if (possible.length === 0 || (isOptional && random() < 0.05)) continue;
+      const at = possible[random() < 0.5 ? 0 : below(possible.length)] ?? 0;
+      places.push([at, name]);
+      from = at + name.length;
+    }
+    if (places[0]?.[0] !== 0) places.unshift([0, text.slice(0, 1 + below(8))]);
+    return places;
+  }
+
+  function chooseLength(name: string, value: string): number {
+    if (SID_PREFIXES[name] !== undefined) return 34;
+    const type = name === "type" && KNOWN_TYPES.find((one) => value.startsWith(one));
+    if (type && random() < 0.9) return type.length;
+    const isOften = ["entity_identity", "type", "uuid"].includes(name);
+    return random() < (isOften ? 0.4 : 0.05) ? below(value.length + 1) : value.length;
+  }
+
+  return function chooseCut() {
+    const pairs: [string, string][] = [];
+    const places = choosePlaces();
+    for (const [index, [at, name]] of places.entries()) {
+      const [end, nextName] = places[index + 1] ?? [text.length, "\uFFFF"];
+      const start = at + name.length;
+      if (start > end) return undefined;
+      const value = text.slice(start, end);
+      const length = chooseLength(name, value);
+      pairs.push([name, value.slice(0, length)]);
+      const gap = value.slice(length);
+      if (gap === "") continue;
+      const gapName = gap.slice(0, 1 + below(Math.min(gap.length, MAX_NAME_CHARACTERS)));
+      if (gapName <= name || gapName >= nextName) return undefined;
+      pairs.push([gapName, gap.slice(gapName.length)]);
+    }
+    return pairs;
+  };
+}
+
+/** A random request, and how many of its random cuts mean another event, and how many are accepted. */
+export function countRandom(random: () => number, cuts: number, declared: readonly string[] = []) {
+  const honest = chooseHonestCut(random, declared);
+  const chooseCut = createChooseCut(joinCut(honest), random);
+  return { honest, ...countForeign(honest, Array.from({ length: cuts }, chooseCut), declared) };
+}
+
+const ADDED = Object.fromEntries(
+  new URLSearchParams("api_version=2&delivery_attempt=1&factor_status=on&tag=t&tz=UTC&zone=eu"),
+);
+const PAIRS = FRAGMENTS.flatMap((one) => FRAGMENTS.map((other) => one + other));
+
+/** The events that are attacked, with the parameters that the service added, and the texts. */
+export const ATTACKED: readonly (readonly [
+  version: "v1" | "v2",
+  type: string,
+  added: Record<string, string>,
+  texts: readonly string[],
+])[] = [
+  ["v1", "challenge.approved", {}, FRAGMENTS],
+  ["v1", "factor.verified", {}, [...FRAGMENTS, ...PAIRS]],
+  ["v1", "challenge.approved", ADDED, FRAGMENTS],
+  ["v1", "factor.verified", ADDED, FRAGMENTS],
+  ["v2", "challenge.approved", {}, FRAGMENTS.slice(0, 9)],
+  ["v2", "factor.verified", {}, FRAGMENTS],
+  ["v2", "factor.verified", { tag: "t" }, FRAGMENTS.slice(0, 8)],
+  ["v1", "challenge.expired", { zone: "eu", tag: "t" }, FRAGMENTS],
+];
+
+function* listAttacked([version, type, added, texts]: (typeof ATTACKED)[number]): Generator<Cut> {
+  for (const field of [...listFreeFields(version, type), ...Object.keys(added)]) {
+    // Its values are words of the service; see SECURITY.md.
+    if (field === "factor_status") continue;
+    for (const text of texts) yield honestCut(version, type, { ...added, [field]: text });
+  }
+}
+
+/** Every request of a row in which an attacker chose one field: counts all cuts that mean another event, of one in so many of the requests of a row. */
+export function countAttacked(row: (typeof ATTACKED)[number], oneIn: number) {
+  const count = { foreign: 0, accepted: 0 };
+  for (const [index, honest] of [...listAttacked(row)].entries()) {
+    if (index % oneIn !== 0) continue;
+    const cuts = listCuts(joinCut(honest), ["event_x", "f"]);
+    const { foreign, accepted } = countForeign(honest, cuts);
+    count.foreign += foreign;
+    count.accepted += accepted;
+  }
+  return count;
 }

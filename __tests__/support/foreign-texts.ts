@@ -4,9 +4,8 @@
  */
 import { createHmac, randomUUID } from "node:crypto";
 import { PUSH_EVENT_TYPES, type PushRequest } from "express-push-verification";
-import { createChoose, words } from "./attacker-texts";
-import type { Cut } from "./cuts";
-import { createChooseCut } from "./random-cuts";
+import { createChoose, words, type Cut } from "./attacker-texts";
+import { createChooseCut, joinCut } from "./cuts";
 
 export const TOKEN = "5b0e8c7f41d94a2e8f6d3c2b1a097e65";
 export const URL_HERE = "https://app.example.test/webhooks/push";
@@ -24,15 +23,6 @@ export interface Target {
 /** The signature of a text, as the service makes it. */
 export function signText(text: string): string {
   return createHmac("sha1", TOKEN).update(text, "utf8").digest("base64");
-}
-
-/** Names and values, sorted by UTF-16 code unit and joined. */
-function joinSorted(pairs: Cut): string {
-  const texts = new Map(pairs.map(([name, value]) => [`${name}\0${value}`, name + value]));
-  return [...texts.keys()]
-    .toSorted()
-    .map((key) => texts.get(key))
-    .join("");
 }
 
 const escape = (text: string) =>
@@ -127,7 +117,7 @@ export function chooseForeignText(random: Random, { url: here, declared, approva
   });
   const last = pairs.at(-1);
   if (last !== undefined && isChosen(0.6)) last[1] = inValue;
-  if (!isGet) return { text: url + joinSorted(pairs) };
+  if (!isGet) return { text: url + joinCut(pairs) };
   return { text: url + (url.includes("?") ? "&" : "?") + writeForm(pairs, from(["+", "%20"])) };
 }
 
@@ -277,7 +267,7 @@ export function chooseGenuine(random: Random, declared: readonly string[] = [], 
     method: "POST",
     url: "/webhooks/push",
     headers: {
-      "x-service-signature": signText(url + joinSorted(sent)),
+      "x-service-signature": signText(url + joinCut(sent)),
       "content-type": from([
         "application/x-www-urlencoded",
         "application/x-www-form-urlencoded; charset=utf-8",
