@@ -3,48 +3,41 @@ import { once } from "node:events";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 import { closeSync, openSync } from "node:fs";
-import { join } from "node:path";
 import { TYPESCRIPT } from "../support/child-processes";
+import { ROOT } from "../support/docs";
 
-const root = join(__dirname, "..", "..");
-const start = (...args: string[]) =>
-  spawn(process.execPath, [...TYPESCRIPT, "lib/cli/main.ts", ...args], { cwd: root });
+const start = (args: string[], stdout: "pipe" | number = "pipe") => {
+  const run = spawn(process.execPath, [...TYPESCRIPT, "lib/cli/main.ts", ...args], {
+    cwd: ROOT,
+    stdio: ["ignore", stdout, "pipe"],
+  });
+  const ended = once(run, "exit");
+  return { run, stdout: run.stdout as Readable, ended, errors: text(run.stderr as Readable) };
+};
 
 describe("the process", () => {
   it.each([
     ["SIGINT", 130],
     ["SIGTERM", 143],
-  ] as const)(
-    "ends the emulator with %s and exit code %i",
-    async (signal, code) => {
-      const emulator = start("emulator", "--port", "0");
-      let errors = "";
-      emulator.stderr.on("data", (chunk: Buffer) => void (errors += chunk.toString()));
-      for await (const chunk of emulator.stdout) {
-        if (String(chunk).includes("Create a factor")) emulator.kill(signal);
-      }
-      expect([await once(emulator, "exit"), errors]).toEqual([[code, null], ""]);
-    },
-    20_000,
-  );
+  ] as const)("ends the emulator with %s and exit code %i", async (signal, code) => {
+    const { run, stdout, ended, errors } = start(["emulator", "--port", "0"]);
+    for await (const chunk of stdout) {
+      if (String(chunk).includes("Create a factor")) run.kill(signal);
+    }
+    expect([await ended, await errors]).toEqual([[code, null], ""]);
+  });
 
   it("succeeds when the reader closes the pipe early", async () => {
-    const help = start("--help");
-    help.stdout.destroy();
-    let errors = "";
-    help.stderr.on("data", (chunk: Buffer) => void (errors += chunk.toString()));
-    expect([await once(help, "exit"), errors]).toEqual([[0, null], ""]);
-  }, 20_000);
+    const { stdout, ended, errors } = start(["--help"]);
+    stdout.destroy();
+    expect([await ended, await errors]).toEqual([[0, null], ""]);
+  });
 
   it("fails when the output cannot be written", async () => {
     const full = openSync("/dev/full", "w");
-    const run = spawn(process.execPath, [...TYPESCRIPT, "lib/cli/main.ts", "--help"], {
-      cwd: root,
-      stdio: ["ignore", full, "pipe"],
-    });
-    const errors = await text(run.stderr as Readable);
-    expect(errors).toMatch(/^push-webhooks: the output could not be written: /);
-    expect(run.exitCode ?? (await once(run, "exit"))[0]).toBe(1);
+    const { ended, errors } = start(["--help"], full);
+    expect(await errors).toMatch(/^push-webhooks: the output could not be written: /);
+    expect(await ended).toEqual([1, null]);
     closeSync(full);
-  }, 20_000);
+  });
 });

@@ -51,4 +51,13 @@ export function testSubcommands(open: () => { store: string; queue: DurableQueue
     const all = await run("retry", "--all", "--json");
     expect([all.code, JSON.parse(all.stdout)]).toEqual([0, { retried: 0 }]);
   });
+
+  it("stats of a queue that does not exist names those that do", async () => {
+    const args = ["queue", "stats", "--name", "misspelt"];
+    const ended = await runCommand(args, { PUSH_QUEUE: store });
+    expect(ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringMatching(/(?=.*misspelt).*\bcli\b/),
+    });
+  });
 }

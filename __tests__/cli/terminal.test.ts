@@ -8,9 +8,7 @@ import { envOf, startEmulator, stopEmulators } from "../support/emulators";
 import { createTerminal } from "../support/terminals";
 
 let emulator: Emulator;
-beforeEach(async () => {
-  emulator = await startEmulator();
-});
+beforeEach(async () => void (emulator = await startEmulator()));
 afterEach(stopEmulators);
 
 /** Starts `keys list`, with the token in the environment unless told otherwise. */
@@ -70,23 +68,19 @@ describe("a secret that the environment does not have", () => {
   });
 });
 
-describe("a proxy in the environment", () => {
+it("a proxy in the environment is used where Node.js can, and named when it was not", async () => {
   const unused = { PUSH_ACCOUNT_URL: "http://127.0.0.1:2", HTTPS_PROXY: "http://127.0.0.1:3" };
-  it("is named when it was not used", async () => {
-    const { run, written } = listKeys({ env: unused });
-    expect([await run, written.stderr]).toEqual([1, expect.stringMatching(/^HTTPS_PROXY was not/)]);
-  });
-
-  it("is used during the command where Node.js can", async () => {
-    const restore = jest.fn();
-    const setGlobalProxyFromEnv = jest.fn(() => restore);
-    Object.assign(http, { setGlobalProxyFromEnv });
-    const { run, written } = listKeys({ env: unused });
-    expect([await run, written.stderr]).toEqual([1, expect.not.stringContaining("HTTPS_PROXY")]);
-    expect(setGlobalProxyFromEnv).toHaveBeenCalledWith(expect.objectContaining(unused));
-    expect(restore).toHaveBeenCalledTimes(1);
-    Reflect.deleteProperty(http, "setGlobalProxyFromEnv");
-  });
+  const { run, written } = listKeys({ env: unused });
+  expect([await run, written.stderr]).toEqual([1, expect.stringMatching(/^HTTPS_PROXY was not/)]);
+  const restore = jest.fn();
+  const setGlobalProxyFromEnv = jest.fn(() => restore);
+  Object.assign(http, { setGlobalProxyFromEnv });
+  const other = listKeys({ env: unused });
+  expect(await other.run).toBe(1);
+  expect(other.written.stderr).not.toContain("HTTPS_PROXY");
+  expect(setGlobalProxyFromEnv).toHaveBeenCalledWith(expect.objectContaining(unused));
+  expect(restore).toHaveBeenCalledTimes(1);
+  Reflect.deleteProperty(http, "setGlobalProxyFromEnv");
 });
 
 it.each<[string, unknown]>([
