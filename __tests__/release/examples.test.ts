@@ -9,16 +9,23 @@ import { promisify } from "node:util";
 import { startGroup, type ProcessGroup } from "../examples/process-group";
 import { findNodeWithSqlite } from "../support/node-24";
 import { until } from "../support/waiting";
-import { scripts } from "../../package.json";
+import { ROOT } from "../support/docs";
 
-const root = join(__dirname, "..", "..");
 const hasRedis = (process.env.PUSH_TEST_REDIS_SERVER ?? "") !== "";
 const node = findNodeWithSqlite();
+const run = promisify(execFile);
+const DURABLE = ["--import", "tsx", "examples/durable/start.ts"];
+
+let folder: string;
+beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "push-example-"))));
+afterEach(() => rmSync(folder, { recursive: true }));
+
+const expectNothingLeft = () =>
+  expect(readdirSync(folder).filter((name) => name.startsWith("push-"))).toEqual([]);
 
 describe("npm run durable", () => {
   async function expectExample(binary: string, env: NodeJS.ProcessEnv, queue: string) {
-    const args = ["--import", "tsx", "examples/durable/start.ts"];
-    const { stdout, stderr } = await promisify(execFile)(binary, args, { cwd: root, env });
+    const { stdout, stderr } = await run(binary, DURABLE, { cwd: ROOT, env });
     expect(stderr).toBe("");
     expect(stdout).toContain(queue);
     expect(stdout.match(/^200 for a factor$/gm)).toHaveLength(20);
@@ -36,53 +43,35 @@ describe("npm run durable", () => {
     const env = { ...process.env, PATH: "/nowhere" };
     return expectExample(node ?? "", env, "the queue is a SQLite file");
   });
-});
 
-describe("npm run durable that is stopped", () => {
   it.each<[string, string, (started: ProcessGroup) => void]>([
+    ["a signal while a login waits", "200 for a factor", ({ child }) => void child.kill("SIGTERM")],
     [
-      "by a signal while a login waits",
-      "200 for a factor",
-      ({ child }) => void child.kill("SIGTERM"),
-    ],
-    [
-      "by the end of the program that reads its output",
+      "the end of the program that reads its output",
       "the queue is",
       ({ child }) => void child.stdout.destroy(),
     ],
-  ])("%s leaves no process and no folder behind", async (_what, output, stop) => {
-    const folder = mkdtempSync(join(tmpdir(), "push-example-"));
-    const [, ...command] = scripts.durable.split(" ");
-    const line = [node ?? process.execPath, ...command];
+  ])("stopped by %s leaves no process and no folder behind", async (_what, output, stop) => {
+    const line = [node ?? process.execPath, ...DURABLE];
     const started = await startGroup(line, output, { TMPDIR: folder });
     stop(started);
-    try {
-      await until(() => !started.isRunning(), 50_000);
-      expect(readdirSync(folder).filter((name) => name.startsWith("push-"))).toEqual([]);
-    } finally {
+    await until(() => !started.isRunning(), 50_000).finally(() => {
       if (started.isRunning()) started.kill("SIGKILL");
-      rmSync(folder, { recursive: true });
-    }
+    });
+    expectNothingLeft();
   });
-});
 
-describe("npm run durable without redis-server", () => {
   (isBuiltin("node:sqlite") ? it.skip : it)(
-    "says how to get Redis, and leaves no process and no folder behind",
+    "without redis-server says how to get Redis, and leaves no process and no folder behind",
     async () => {
-      const folder = mkdtempSync(join(tmpdir(), "push-example-"));
       const env = { ...process.env, PATH: folder, TMPDIR: folder };
-      // Resolves when every process that has its output has ended.
-      const args = ["--import", "tsx", "examples/durable/start.ts"];
-      const run = promisify(execFile)(process.execPath, args, { cwd: root, env });
-      const ended = run.catch((error: unknown) => error);
-      expect(await ended).toMatchObject({
+      // Settles when every process that has its output has ended.
+      await expect(run(process.execPath, DURABLE, { cwd: ROOT, env })).rejects.toMatchObject({
         code: 1,
         stdout: "",
         stderr: expect.stringContaining("apt-get install redis-server"),
       });
-      expect(readdirSync(folder).filter((name) => name.startsWith("push-"))).toEqual([]);
-      rmSync(folder, { recursive: true });
+      expectNothingLeft();
     },
   );
 });
@@ -101,10 +90,8 @@ describe("npm run story", () => {
       .trim()
       .split("\n")
       .map((line) => line.trim());
-    const exported = commands.filter((line) => line.startsWith("export "));
-    env = Object.fromEntries(
-      exported.flatMap((line) => line.split(" ").slice(1)).map((pair) => pair.split("=")),
-    ) as NodeJS.ProcessEnv;
+    const exported = commands.filter((line) => line.startsWith("export ")).join(" ");
+    env = Object.fromEntries([...exported.matchAll(/(\w+)=(\S+)/g)].map(([, ...pair]) => pair));
   });
 
   afterAll(() => {
@@ -112,7 +99,7 @@ describe("npm run story", () => {
   });
 
   it("ends by itself without --keep", async () => {
-    const ended = await promisify(execFile)("npm", ["run", "story"], { cwd: root });
+    const ended = await run("npm", ["run", "story"], { cwd: ROOT });
     expect(ended.stdout).toContain("resolves: challenge.denied");
   });
 
@@ -132,21 +119,6 @@ describe("npm run story", () => {
     }
   });
 
-  /** Runs a printed command. */
-  async function tryOut(part: string) {
-    const command = commands.find((line) => line.includes(part)) ?? "";
-    const [, script = "", ...args] = command.split(" ").slice(1);
-    try {
-      const run = promisify(execFile)(process.execPath, ["--import", "tsx", script, ...args], {
-        cwd: root,
-        env: { ...process.env, ...env },
-      });
-      return { code: 0, ...(await run) };
-    } catch (error) {
-      return error as { code: number; stdout: string; stderr: string };
-    }
-  }
-
   it.each([
     ["/push", 0, /^200 factor\.created v2 in [\d.]+ ms \(uuid [^)]+\)\n$/],
     ["--duplicate", 0, /^(200 .*\n){2}$/],
@@ -154,7 +126,14 @@ describe("npm run story", () => {
     ["webhooks list", 0, /enabled\tv2\thttp:\/\/127\.0\.0\.1:\d+\/webhooks\/push\t\*\n$/],
   ])("prints a working command: %s", async (part, code, stdout) => {
     const before = started.printed.stdout.length;
-    expect(await tryOut(part)).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
+    const chosen = commands.filter((line) => line.includes(part));
+    const [words = []] = chosen.map((line) => line.split(" ").slice(2));
+    const settings = { cwd: ROOT, env: { ...process.env, ...env } };
+    const command = run(process.execPath, ["--import", "tsx", ...words], settings);
+    expect(await command.catch((error: unknown) => error)).toMatchObject({
+      stdout: expect.stringMatching(stdout),
+      ...(code > 0 && { code }),
+    });
     const handled = started.printed.stdout.slice(before);
     if (code === 1) expect(handled).toContain("rejected: SIGNATURE_MISMATCH, TOKEN_WRONG");
     else if (part !== "webhooks list") expect(handled.match(/handled:/g)).toHaveLength(1);

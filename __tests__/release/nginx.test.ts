@@ -29,9 +29,7 @@ const folder = mkdtempSync(join(tmpdir(), "push-nginx-"));
 let agent: Agent;
 let nginx: ChildProcess | undefined;
 
-beforeEach(() => {
-  agent = new Agent({ keepAlive: true, maxSockets: LANES });
-});
+beforeEach(() => void (agent = new Agent({ keepAlive: true, maxSockets: LANES })));
 afterEach(() => agent.destroy());
 afterAll(async () => {
   apps.killAll();
@@ -55,9 +53,8 @@ async function startNginx(ports: readonly number[]): Promise<number> {
     `daemon off; pid ${folder}/pid; error_log ${folder}/error.log;
     events {} http { access_log off; ${bodies} ${server} }`,
   );
-  nginx = spawn(binary ?? "", ["-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")], {
-    stdio: "ignore",
-  });
+  const args = ["-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")];
+  nginx = spawn(binary ?? "", args, { stdio: "ignore" });
   await untilListening(port);
   return port;
 }

@@ -60,23 +60,19 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("README and docs", () => {
-  it("begin with examples/receive.ts", () => {
+  it("begin with examples/receive.ts, and have blocks of known languages only", () => {
     expect(blocks[0]?.code).toBe(readText("examples/receive.ts"));
-  });
-
-  it("have blocks of known languages only", () => {
-    const languages = DOCUMENTS.flatMap((file) =>
-      [...readText(file).matchAll(/^```(\w*)\n[^]*?^```$/gm)].map(([, language]) => language),
+    const text = DOCUMENTS.map(readText).join("\n");
+    const languages = Array.from(
+      text.matchAll(/^```(\w*)\n[^]*?^```$/gm),
+      ([, language]) => language,
     );
-    const known = new Set(["js", "sh", "text", "ts"]);
-    expect([...new Set(languages)].filter((language = "") => !known.has(language))).toEqual([]);
+    expect([...new Set(languages)].toSorted()).toEqual(["js", "sh", "text", "ts"]);
   });
 
   it("have code that compiles", async () => {
     const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-    const compiled = execute(process.execPath, [tsc, "-p", folder]).catch(
-      (error: unknown) => error,
-    );
+    const compiled = execute(process.execPath, [tsc, "-p", folder]).catch(Object);
     expect(await compiled).toHaveProperty("stdout", "");
   }, 120_000);
 
@@ -135,16 +131,9 @@ describe("README and docs", () => {
     const api = createServer((req, res) => {
       const [, identity = "", sid = CHALLENGE_SID] =
         /Entities\/([^/]+)\/Challenges(?:\/(\w+))?$/.exec(req.url ?? "") ?? [];
-      res.end(
-        JSON.stringify({
-          sid,
-          identity: decodeURIComponent(identity),
-          service_sid: SERVICE_SID,
-          factor_sid: FACTOR_SID,
-          status: "approved",
-          date_responded: new Date().toISOString(),
-        }),
-      );
+      const sids = { sid, service_sid: SERVICE_SID, factor_sid: FACTOR_SID };
+      const answer = { status: "approved", date_responded: new Date().toISOString() };
+      res.end(JSON.stringify({ ...sids, ...answer, identity: decodeURIComponent(identity) }));
     });
     beforeAll(async () => void (await once(api.listen(0, "127.0.0.1"), "listening")));
     afterAll(() => void api.close().closeAllConnections());
@@ -226,38 +215,27 @@ describe("README and docs", () => {
 
 /** The lines of shell blocks that run push-webhooks: subcommands and flags of each. */
 function listCommands() {
-  const lines = DOCUMENTS.flatMap((file) =>
-    listBlocks(file, "sh").flatMap(({ code }) => code.split("\n")),
+  const lines = DOCUMENTS.flatMap((file) => listBlocks(file, "sh")).flatMap(({ code }) =>
+    code.split("\n"),
   );
   return lines
     .filter((line) => line.startsWith("npx push-webhooks "))
     .map((line) => {
-      const words = line
-        .replaceAll(/"[^"]*"/g, "value")
-        .split(" ")
-        .slice(2);
+      const [, , ...words] = line.replaceAll(/"[^"]*"/g, "value").split(" ");
       const isGroup = ["webhooks", "keys", "queue"].includes(words[0] ?? "");
       const path = words.slice(0, isGroup ? 2 : 1).filter((word) => !word.startsWith("--"));
       return { line, path, flags: words.filter((word) => word.startsWith("--")) };
     });
 }
 
-const LOGIN_STATUSES = {
-  owner: 200,
-  ownerAgain: 404,
-  otherUser: 403,
-  unknownAttempt: 404,
-};
+/** Of the user of the approval, of that user again, of another user, and of an unknown attempt. */
+const LOGIN_STATUSES = [200, 404, 403, 404];
 
 /** Begins logins whose challenge is approved by `user-7f3a-22`, its user and another one. */
 async function startLogins(port: number) {
+  const headers = { "content-type": "application/json" };
   const post = (path: string, body?: object) =>
-    send(port, {
-      method: "POST",
-      path,
-      headers: { "content-type": "application/json" },
-      body: body && JSON.stringify(body),
-    });
+    send(port, { method: "POST", path, headers, body: body && JSON.stringify(body) });
   const begin = async (user: string) => {
     const begun = await post("/login", { user });
     expect(begun.status).toBe(201);
@@ -267,14 +245,10 @@ async function startLogins(port: number) {
   const foreign = await begin("mallory");
   const waits = Promise.all([post(own), post(foreign)]);
   return {
-    async finish(): Promise<typeof LOGIN_STATUSES> {
-      const [owner, otherUser] = await waits;
-      return {
-        owner: owner.status,
-        ownerAgain: (await post(own)).status,
-        otherUser: otherUser.status,
-        unknownAttempt: (await post("/login/1")).status,
-      };
+    async finish(): Promise<number[]> {
+      const [owner, other] = await waits;
+      const later = [await post(own), await post("/login/1")];
+      return [owner, later[0], other, later[1]].map((response) => response?.status ?? 0);
     },
   };
 }
@@ -299,12 +273,8 @@ async function runStory(story: Story): Promise<void> {
   const { publicUrl, events } = await startReceiver("test-token");
   await story(publicUrl);
   const logged = jest.mocked(console.log).mock.calls.filter(([, what]) => what === "succeeded");
-  expect(logged).toEqual([
-    ["factor.created", "succeeded", 1],
-    ["factor.verified", "succeeded", 1],
-    ["challenge.approved", "succeeded", 1],
-    ["challenge.approved", "succeeded", 1],
-  ]);
+  const types = ["factor.created", "factor.verified", "challenge.approved", "challenge.approved"];
+  expect(logged).toEqual(types.map((type) => [type, "succeeded", 1]));
   expect(events).toHaveLength(3);
   await stopEmulators();
 }
