@@ -6,8 +6,7 @@ import { join } from "node:path";
 import { TLSSocket } from "node:tls";
 import { postgresQueue, redisQueue } from "express-push-verification/durable";
 import { createCertificate } from "../support/certificate";
-import { describeWithPostgres } from "../support/postgres";
-import { startPostgresProcess, type PostgresProcess } from "../support/postgres-server";
+import { describeWithPostgres, startPostgres, type PostgresProcess } from "../support/postgres";
 import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
 import { runCommand } from "../support/terminals";
 import { testSubcommands } from "./queue-subcommands";
@@ -25,7 +24,7 @@ describeWithRedis("queue … --queue redis://…", () => {
 describeWithPostgres("queue … --queue postgres://…", () => {
   let server: PostgresProcess;
   beforeAll(async () => {
-    server = await startPostgresProcess({ settings: { fsync: "off" } });
+    server = await startPostgres({ settings: { fsync: "off" } });
   });
   afterAll(() => server.remove());
   testSubcommands(() => {

@@ -4,8 +4,7 @@ import { testDedupeStore } from "express-push-verification/testing";
 import { Pool } from "pg";
 import { createPostgresDedupe, CREATE_TABLE, REMOVE_OLD } from "../../examples/dedupe/postgres";
 import { createRedisDedupe } from "../../examples/dedupe/redis";
-import { describeWithPostgres } from "../support/postgres";
-import { startPostgresProcess, type PostgresProcess } from "../support/postgres-server";
+import { describeWithPostgres, startPostgres, type PostgresProcess } from "../support/postgres";
 import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
 
 describeWithRedis("the dedupe store in Redis", () => {
@@ -23,7 +22,7 @@ describeWithPostgres("the dedupe store in PostgreSQL", () => {
   let store: DedupeStore;
 
   beforeAll(async () => {
-    server = await startPostgresProcess({ settings: { fsync: "off" } });
+    server = await startPostgres({ settings: { fsync: "off" } });
     pool = new Pool({ connectionString: server.url, max: 20 });
     store = createPostgresDedupe(pool);
     await pool.query(CREATE_TABLE);

@@ -5,27 +5,19 @@ import {
 } from "express-push-verification/durable";
 import { closeLater, closeOpened, QUEUE_NAME as name, silent } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
-import { describeWithPostgres } from "./postgres";
-import {
-  createPostgres,
-  startPostgresProcess,
-  type PostgresProcess,
-  type ServerOptions,
-} from "./postgres-server";
+import * as postgres from "./postgres";
 
-/** A Postgres for the tests of a block, and its queues, which are closed after each test. */
-export function usePostgres(options?: ServerOptions) {
+/** Tests of a Postgres of their own, and its queues, which are closed after each test. */
+export function usePostgres(options?: postgres.ServerOptions) {
   const app = {} as {
-    server: PostgresProcess;
+    server: postgres.PostgresProcess;
     /** Opens a queue as a process would. */
     open(queueOptions?: Partial<PostgresQueueOptions>): DurableQueue;
   };
-  app.open = (queueOptions) =>
-    closeLater(
-      postgresQueue({ connection: app.server.url, name, logger: silent, ...queueOptions }),
-    );
+  app.open = (own) =>
+    closeLater(postgresQueue({ connection: app.server.url, name, logger: silent, ...own }));
   beforeAll(async () => {
-    app.server = await startPostgresProcess(options);
+    app.server = await postgres.startPostgres(options);
   });
   afterEach(closeOpened);
   afterAll(() => app.server.remove());
@@ -34,31 +26,22 @@ export function usePostgres(options?: ServerOptions) {
 
 /** Runs a suite on a Postgres of its own; skipped, and counted, where there is none. */
 export function describeOnPostgres(title: string, suite: EngineSuite): void {
-  describeWithPostgres(`postgresQueue: ${title}`, () => {
-    let server: PostgresProcess;
-    let isFrozen = false;
+  postgres.describeWithPostgres(`postgresQueue: ${title}`, () => {
+    let server: postgres.PostgresProcess;
     let count = 0;
     const schema = () => `push_${count}`;
-    const isUp = () => server.child?.exitCode === null && server.child.signalCode === null;
-    const startAgain = async () => {
-      if (!isUp()) await server.start();
-    };
     const setReadOnly = (value: "on" | "off") => server.set("default_transaction_read_only", value);
-    const freeze = {
-      name: "is frozen",
-      begin() {
-        server.signalAll("SIGSTOP");
-        isFrozen = true;
-      },
-      end() {
-        if (isFrozen && isUp()) server.signalAll("SIGCONT");
-        isFrozen = false;
-      },
-    };
+    async function startAgain(): Promise<void> {
+      if (!server.isUp()) await server.start();
+    }
+    function goOn(): void {
+      if (server.isUp()) server.signalAll("SIGCONT");
+    }
+    const freeze = { name: "is frozen", begin: () => server.signalAll("SIGSTOP"), end: goOn };
     const kill = { name: "is killed", begin: () => server.kill(), end: startAgain };
 
     beforeAll(async () => {
-      server = await createPostgres();
+      server = await postgres.createPostgres();
     });
     afterAll(() => server.remove());
 
@@ -69,14 +52,12 @@ export function describeOnPostgres(title: string, suite: EngineSuite): void {
         await startAgain();
       },
       place: () => ({ name, connection: server.url, schema: schema() }),
-      async stop() {
-        freeze.end();
-      },
+      stop: goOn,
       freeze,
       keepsRuns: true,
       kill,
+      // SIGTERM would wait for the end of all connections.
       outages: [
-        // SIGTERM would wait for the end of all connections.
         { name: "is stopped", begin: () => server.kill("SIGINT"), end: startAgain },
         kill,
         freeze,
@@ -92,16 +73,13 @@ export function describeOnPostgres(title: string, suite: EngineSuite): void {
       async change(assignment, index) {
         const rows = index === undefined ? "" : `order by id limit 1 offset ${index}`;
         const event = `${schema()}.event`;
-        await server.query(
-          `update ${event} set ${assignment} where id in (select id from ${event} ${rows})`,
-        );
+        const chosen = `where id in (select id from ${event} ${rows})`;
+        await server.query(`update ${event} set ${assignment} ${chosen}`);
       },
       async countConnections() {
-        const rows = await server.query(
-          `select pid from pg_stat_activity
-           where backend_type = 'client backend' and pid <> pg_backend_pid()`,
-        );
-        return rows.length;
+        const clients = `select from pg_stat_activity
+          where backend_type = 'client backend' and pid <> pg_backend_pid()`;
+        return (await server.query(clients)).length;
       },
     });
   });

@@ -7,37 +7,33 @@ import { closeLater, closeOpened, QUEUE_NAME as name, silent } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "./redis";
 
-/** Tests that start servers and open queues, which are stopped and closed after each of them. */
-export function describeRedisQueues(title: string, define: () => void): void {
+/** Tests of a Redis of their own, and its queues, which are closed and stopped after each of them. */
+export function describeRedisQueues(title: string, define: (app: RedisApp) => void): void {
+  const app = {} as RedisApp;
+  app.open = ({ connection = app.server.url, ...options } = {}) =>
+    closeLater(redisQueue({ name, connection, logger: silent, ...options }));
   describeWithRedis(title, () => {
-    define();
-    afterEach(async () => {
-      await closeOpened();
-      await stopRedis();
+    beforeEach(async () => {
+      app.server = await startRedis();
     });
+    define(app);
+    afterEach(() => closeOpened().then(stopRedis));
   });
 }
 
-/** Opens a queue as a process would; it is closed after the test. */
-export const openRedisQueue = (
-  connection: RedisQueueOptions["connection"],
-  options?: Partial<RedisQueueOptions>,
-): DurableQueue => closeLater(redisQueue({ name, connection, logger: silent, ...options }));
+interface RedisApp {
+  server: RedisServer;
+  /** Opens a queue as a process would. */
+  open(options?: Partial<RedisQueueOptions>): DurableQueue;
+}
 
 /** Runs a suite with a Redis for each test; skipped, and counted, where there is no redis-server. */
 export function describeOnRedis(title: string, suite: EngineSuite): void {
   describeWithRedis(`redisQueue: ${title}`, () => {
     let server: RedisServer;
-    const freeze = {
-      name: "is frozen",
-      begin: () => server.freeze(),
-      end: () => server.thaw(),
-    };
-    const kill = {
-      name: "is killed",
-      begin: () => server.stop("SIGKILL"),
-      end: () => server.start(),
-    };
+    const freeze = { name: "is frozen", begin: () => server.freeze(), end: () => server.thaw() };
+    const end = () => server.start();
+    const kill = { name: "is killed", begin: () => server.stop("SIGKILL"), end };
 
     runSuite(suite, {
       kind: "redis",
@@ -49,11 +45,7 @@ export function describeOnRedis(title: string, suite: EngineSuite): void {
       freeze,
       keepsRuns: false,
       kill,
-      outages: [
-        { name: "is stopped", begin: () => server.stop(), end: () => server.start() },
-        kill,
-        freeze,
-      ],
+      outages: [{ name: "is stopped", begin: () => server.stop(), end }, kill, freeze],
       failures: [
         {
           name: "is out of memory",
@@ -68,11 +60,7 @@ export function describeOnRedis(title: string, suite: EngineSuite): void {
           error: "replica",
         },
       ],
-      async countConnections() {
-        const clients = await server.redis.info("clients");
-        const [, count] = /^connected_clients:(\d+)/m.exec(clients) ?? [];
-        return Number(count) - 1;
-      },
+      countConnections: async () => (await server.readInfo("clients", "connected_clients:")) - 1,
     });
   });
 }

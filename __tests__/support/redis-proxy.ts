@@ -55,18 +55,10 @@ export async function startRedisProxy(port: number) {
     url: `redis://127.0.0.1:${proxyPort}`,
     port: proxyPort,
     /** Drops all further data of the connections that are open now, without closing them. */
-    swallow() {
-      for (const client of clients) swallowed.add(client);
-    },
-    /**
-     * Passes the next command with this text on to Redis and, once Redis has replied, closes the
-     * connection in place of the reply. Resolves then.
-     */
+    swallow: () => clients.forEach((client) => swallowed.add(client)),
+    /** Passes the next command with this text on, and closes its connection in place of the reply. */
     loseReplyTo: (text: string) => waitFor("lose", text),
-    /**
-     * Drops every further command with this text: it gets no reply. Without a text, none. Resolves
-     * when the first was dropped.
-     */
+    /** Drops every further command with this text, or none without one; resolves at the first. */
     async drop(text?: string): Promise<void> {
       delete awaited.drop;
       if (text !== undefined) await waitFor("drop", text);

@@ -20,32 +20,23 @@ export const DURABLE = {
   "maxmemory-policy": "noeviction",
 };
 
-export interface RedisServer {
-  port: number;
-  url: string;
-  /** A connection of the test's own. */
-  redis: Redis;
-  /** Ends the process; its files stay. */
-  stop(signal?: NodeJS.Signals): Promise<void>;
-  /** Starts it again on the same port, with the same files. */
-  start(settings?: Record<string, string>): Promise<void>;
-  freeze(): void;
-  thaw(): void;
-}
+/** A redis-server on a free port with files of its own. */
+export type RedisServer = Awaited<ReturnType<typeof startRedis>>;
 
 const servers: { server: RedisServer; folder: string }[] = [];
 
-/** A redis-server on a free port with files of its own. */
+/** Starts a redis-server; {@link stopRedis} stops it. */
 export async function startRedis(
   settings: Record<string, string> = DURABLE,
   firstArgs: string[] = [],
-): Promise<RedisServer> {
+) {
   const port = await findFreePort();
   const folder = mkdtempSync(join(tmpdir(), "push-redis-"));
   let child: ChildProcess | undefined;
   const redis = new Redis(port, "127.0.0.1", { retryStrategy: () => 20, lazyConnect: true });
   redis.on("error", () => {});
 
+  /** Starts it again on the same port, with the same files. */
   async function start(changed: Record<string, string> = settings): Promise<void> {
     const args = Object.entries({ port: String(port), dir: folder, save: "", ...changed });
     const options = args.flatMap(([name, value]) => [`--${name}`, value]);
@@ -53,12 +44,14 @@ export async function startRedis(
     while (!(await canConnect(port))) await sleep(5);
   }
 
-  const server: RedisServer = {
+  const server = {
     port,
     url: `redis://127.0.0.1:${port}`,
+    /** A connection of the test's own. */
     redis,
     start,
-    async stop(signal = "SIGTERM") {
+    /** Ends the process; its files stay. */
+    async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
       if (child === undefined) return;
       const exited = once(child, "exit");
       child.kill(signal);
@@ -69,6 +62,11 @@ export async function startRedis(
     },
     freeze: () => void child?.kill("SIGSTOP"),
     thaw: () => void child?.kill("SIGCONT"),
+    /** A number of the reply of INFO, or 0. */
+    async readInfo(section: string, field: string): Promise<number> {
+      const text = await redis.info(section);
+      return Number(text.split(`\n${field}`)[1]?.match(/\d+/)?.[0] ?? 0);
+    },
   };
   servers.push({ server, folder });
   await start();
@@ -86,7 +84,11 @@ export async function stopRedis(): Promise<void> {
 function canConnect(port: number): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(port, "127.0.0.1");
-    socket.once("connect", () => resolve(true)).once("error", () => resolve(false));
-    socket.once("connect", () => socket.destroy());
+    socket
+      .once("error", () => resolve(false))
+      .once("connect", () => {
+        resolve(true);
+        socket.destroy();
+      });
   });
 }

@@ -13,10 +13,7 @@ import {
   sqliteQueue,
   type DurableQueue,
 } from "express-push-verification/durable";
-import {
-  startPostgresProcess,
-  type PostgresProcess,
-} from "../../__tests__/support/postgres-server";
+import { startPostgres, type PostgresProcess } from "../../__tests__/support/postgres";
 import { connect, type SqliteConnection } from "../../lib/durable/sqlite/node-sqlite";
 import { QUEUE_NAME, startRedis, type Revivable } from "./processes";
 
@@ -44,7 +41,7 @@ export interface BenchStore {
 /** Starts an empty store of the engine that ENGINE names. */
 export async function startStore(engine = process.env.ENGINE): Promise<BenchStore> {
   if (engine === "postgres") {
-    const server = await startPostgresProcess();
+    const server = await startPostgres();
     const { url, remove, start } = server;
     const revivable = server as PostgresProcess & { child: ChildProcess };
     return {

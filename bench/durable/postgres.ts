@@ -14,9 +14,9 @@ import { postgresQueue, type DurableQueue } from "express-push-verification/dura
 import { eventFixture } from "express-push-verification/testing";
 import {
   createPostgres,
-  startPostgresProcess,
+  startPostgres,
   type PostgresProcess,
-} from "../../__tests__/support/postgres-server";
+} from "../../__tests__/support/postgres";
 import { percentile, QUEUE_NAME, queuedEvent } from "./processes";
 import { slowFsync } from "./slow-fsync";
 
@@ -67,7 +67,7 @@ const createEvents = (count: number) =>
   Array.from({ length: count }, () => queuedEvent(eventFixture("factor.created")));
 
 async function measureThroughput(): Promise<void> {
-  const server = await startPostgresProcess({ env });
+  const server = await startPostgres({ env });
   const queue = open(server);
   await queue.ready();
   const rates: number[] = [];
@@ -134,7 +134,7 @@ function copyEvents(queue: string, count: number, agoMs = count): string {
 async function measureHandlers(): Promise<void> {
   for (const [name, condition] of Object.entries(CONDITIONS)) {
     const { waiting = WAITING, workers = 1, prepare } = condition;
-    const server = await startPostgresProcess({ env });
+    const server = await startPostgres({ env });
     const first = open(server);
     await first.ready();
     await store(first);
@@ -158,7 +158,7 @@ async function measureHandlers(): Promise<void> {
 }
 
 async function measureLatency(): Promise<void> {
-  const server = await startPostgresProcess({ env });
+  const server = await startPostgres({ env });
   const queue = open(server);
   await queue.ready();
   const startedAt = new Map<string, number>();
@@ -206,7 +206,7 @@ async function measureLateStart(): Promise<void> {
 }
 
 async function measureCrashes(): Promise<void> {
-  const server = await startPostgresProcess({ env });
+  const server = await startPostgres({ env });
   const queue = open(server, { backoff: 50 });
   await queue.ready();
   const handled = new Map<string, number>();
@@ -264,7 +264,7 @@ async function measureCrashes(): Promise<void> {
 }
 
 async function measureWaits(): Promise<void> {
-  const server = await startPostgresProcess({ env });
+  const server = await startPostgres({ env });
   const [queue, other] = [open(server), open(server)];
   await Promise.all([queue.ready(), other.ready()]);
   const delaysMs: number[] = [];

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { postgresQueue, type DurableQueue } from "express-push-verification/durable";
 import { closeLater, closeOpened, silent, storeFactor } from "../../support/durable";
 import { describeWithPostgres } from "../../support/postgres";
-import { createPostgres, type PostgresProcess } from "../../support/postgres-server";
+import { createPostgres, type PostgresProcess } from "../../support/postgres";
 import { mountSmallDisk } from "../../support/small-disk";
 import { until } from "../../support/waiting";
 

@@ -1,20 +1,57 @@
+import { mkdtempSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { createHandlers } from "express-push-verification";
 import { closeLater, storeFactor, untilStats } from "../../support/durable";
-import { describeRedisQueues, openRedisQueue } from "../../support/redis-engine";
+import { DURABLE, startRedis, type RedisServer } from "../../support/redis";
+import { describeRedisQueues } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
-import { startSentinelGroup } from "../../support/redis-sentinel";
 import { until } from "../../support/waiting";
 
-describeRedisQueues("a failover", () => {
+const name = "main";
+
+describeRedisQueues("a failover", (app) => {
+  /** Starts replicas of the primary, and a sentinel that can make one of them the primary. */
+  async function startGroup(size: number) {
+    const { redis: primary, port } = app.server;
+    await primary.config("SET", "repl-diskless-sync-delay", "0");
+    const settings = {
+      ...DURABLE,
+      replicaof: `127.0.0.1 ${port}`,
+      "repl-diskless-sync-delay": "0",
+    };
+    const replicas: RedisServer[] = [];
+    for (let index = 0; index < size; index++) replicas.push(await startRedis(settings));
+    await until(async () => {
+      const info = await primary.info("replication");
+      return info.match(/state=online/g)?.length === size;
+    });
+    const file = join(mkdtempSync(join(tmpdir(), "push-sentinel-")), "sentinel.conf");
+    writeFileSync(file, `sentinel monitor ${name} 127.0.0.1 ${port} 1\n`);
+    const sentinel = await startRedis({}, [file, "--sentinel"]);
+    const ask = (command: string) => sentinel.redis.call("SENTINEL", command, name);
+    await until(async () => ((await ask("replicas")) as unknown[]).length === size);
+    async function failOver(): Promise<void> {
+      // The sentinel rejects the command until it has seen the replicas alive.
+      await until(() => ask("failover").then(Boolean, () => false));
+      await until(async () => {
+        const [, primaryPort] = (await ask("get-master-addr-by-name")) as string[];
+        return Number(primaryPort) !== port;
+      });
+    }
+    const sentinels = [{ host: "127.0.0.1", port: sentinel.port }];
+    return { sentinel, replicas, connection: { sentinels, name }, failOver };
+  }
+
   it("that is announced while the queue asks a sentinel ends no connection for good", async () => {
-    const { name, primary, sentinel, failOver } = await startSentinelGroup(1);
+    const { sentinel, failOver } = await startGroup(1);
     const proxy = closeLater(await startRedisProxy(sentinel.port));
     const sentinels = [{ host: "127.0.0.1", port: proxy.port }];
-    const queue = openRedisQueue({ sentinels, name }, { replicas: 0 });
+    const queue = app.open({ connection: { sentinels, name }, replicas: 0 });
     await queue.ready();
 
     void proxy.drop("get-master-addr-by-name");
-    await primary.redis.call("CLIENT", "KILL", "TYPE", "normal");
+    await app.server.redis.call("CLIENT", "KILL", "TYPE", "normal");
     const announced = proxy.passes("+switch-master");
     await failOver();
     await announced;
@@ -23,13 +60,12 @@ describeRedisQueues("a failover", () => {
   });
 
   it("loses no event when the primary is replaced while it still runs", async () => {
-    const { name, sentinel, failOver } = await startSentinelGroup(2);
-    const sentinels = [{ host: "127.0.0.1", port: sentinel.port }];
-    const queue = openRedisQueue({ sentinels, name });
+    const { connection, failOver } = await startGroup(2);
+    const queue = app.open({ connection });
     await queue.ready();
     const stored: string[] = [];
     const over = new AbortController();
-    const lane = async (_: unknown, index: number) => {
+    const lanes = Array.from({ length: 8 }, async (_, index) => {
       for (let count = 0; !over.signal.aborted; count++) {
         const uuid = `${index}-${count}`;
         await storeFactor(queue, uuid).then(
@@ -37,8 +73,7 @@ describeRedisQueues("a failover", () => {
           () => {},
         );
       }
-    };
-    const lanes = Array.from({ length: 8 }, lane);
+    });
     await until(() => stored.length > 100);
     await failOver();
     const before = stored.length;
@@ -52,11 +87,9 @@ describeRedisQueues("a failover", () => {
   });
 
   it("cannot lose an event while a replica that does not respond may be promoted", async () => {
-    const { name, sentinel, replicas } = await startSentinelGroup(2);
-    const sentinels = [{ host: "127.0.0.1", port: sentinel.port }];
-    const connection = { sentinels, name };
-    const queue = openRedisQueue(connection);
-    const impatient = openRedisQueue(connection, { storeTimeoutMs: 1_500 });
+    const { connection, replicas } = await startGroup(2);
+    const queue = app.open({ connection });
+    const impatient = app.open({ connection, storeTimeoutMs: 1_500 });
     for (const one of [queue, impatient]) await storeFactor(one, "before");
     replicas[0]?.freeze();
     const late = storeFactor(impatient, "late");

@@ -7,15 +7,14 @@ import { postgresQueue, type PostgresQueueOptions } from "express-push-verificat
 import { createCertificate } from "../../support/certificate";
 import { silent } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
-import { describeWithPostgres, findServerUser } from "../../support/postgres";
-import { startPostgresProcess, type PostgresProcess } from "../../support/postgres-server";
-import { describeSetups, type Rejection, type Setup } from "./describe-setups";
+import * as postgres from "../../support/postgres";
+import { describeSetups, type Rejection, type Setup } from "./setup";
 
 type Options = Partial<PostgresQueueOptions>;
 
 const PGBOUNCER = "/usr/sbin/pgbouncer";
 const PGPOOL = "/usr/sbin/pgpool";
-let server: PostgresProcess;
+let server: postgres.PostgresProcess;
 let queues = 0;
 let pooler: ChildProcess | undefined;
 
@@ -24,46 +23,48 @@ const open = (options: Options = {}) => {
   const settings = { name: `setup${++queues}`, backoff: 20, logger: silent, ...options };
   return () => postgresQueue({ connection: server.url, ...settings });
 };
-const openAs = (role: string, schema: string) =>
-  open({ schema, connection: server.url.replace("push@", `${role}@`) });
 
-/** Lets a queue create a schema, which statements then change. */
-async function create(schema: string, sql = "select 1") {
-  const queue = open({ schema })();
-  await queue.ready();
-  await queue.close();
-  await server.query(sql.replaceAll("$", schema));
-}
+/** The options of a queue that connects as a role. */
+const as = (role: string, schema: string) => () => ({
+  schema,
+  connection: server.url.replace("push@", `${role}@`),
+});
+const asLeast = as("least", "least");
+
+/** A queue after statements, and those that take them back. */
+const withSql = (
+  title: string,
+  sql: string,
+  options: () => Options,
+  rejects?: Rejection,
+  undo?: string,
+): Setup => [
+  title,
+  async () => {
+    await server.query(sql);
+    return open(options());
+  },
+  rejects,
+  async () => undo !== undefined && server.query(undo),
+];
 
 /** A setting that is off, or on, for the time of the set-up. */
 const withSetting = (
-  [name, value, note = ""]: [name: string, value: "on" | "off", note?: string],
+  name: string,
+  value: "on" | "off",
   rejects?: Rejection,
-  options?: Options,
+  own?: Options,
 ): Setup => [
-  `${name} = ${value}${note}`,
+  `${name} = ${value}${own === undefined ? "" : `, "${own.durability}"`}`,
   async () => {
     await server.set(name, value);
-    return open(options);
+    return open(own);
   },
   rejects,
   () => server.set(name, value === "on" ? "off" : "on"),
 ];
 
-/** Opens a queue in a schema of another role, with the rights that the docs list. */
-const openAsLeast = () => openAs("least", "least");
-
-/** A role that may do what the docs list, except one right. */
-const withoutRight = (right: string): Setup => [
-  `least rights, without ${right}`,
-  async () => {
-    await server.query(`revoke ${right} from least`);
-    return openAsLeast();
-  },
-  REJECTED(new RegExp(`denied for \\w+ ${/\w+$/.exec(right)?.[0]}.*grant `)),
-  () => server.query(`grant ${right} to least`),
-];
-
+/** The rights that the docs list. */
 const RIGHTS = [
   "usage on schema least",
   "select on least.version",
@@ -94,18 +95,20 @@ const behind = (
   title: string,
   [command = "", ...args]: string[],
   end: NodeJS.Signals,
-  listSettings: (port: number) => Record<string, string | number>,
+  writeSettings: (port: number) => string,
   rejects?: Rejection,
 ): Setup => [
   title,
   async () => {
     const port = await findFreePort();
-    const [file, users] = ["pooler.ini", "users.txt"].map((name) => join(server.folder, name));
-    writeFileSync(users!, '"push" ""\n');
-    const lines = Object.entries(listSettings(port)).map(([name, value]) => `${name} = ${value}\n`);
-    writeFileSync(file!, lines.join(""));
-    execFileSync("chmod", ["a+rX", file!, users!]);
-    pooler = spawn(command, [...args, file!], { ...findServerUser(), stdio: "ignore" });
+    const [file = "", users = ""] = ["pooler.ini", "users.txt"].map((name) =>
+      join(server.folder, name),
+    );
+    writeFileSync(users, '"push" ""\n');
+    writeFileSync(file, writeSettings(port));
+    execFileSync("chmod", ["a+rX", file, users]);
+    const user = postgres.findServerUser();
+    pooler = spawn(command, [...args, file], { ...user, stdio: "ignore" });
     const connection = server.url.replace(String(server.port), String(port));
     return open({ schema: basename(command), connection });
   },
@@ -120,16 +123,16 @@ const behindPgbouncer = (mode: string, size: number, rejects?: Rejection): Setup
     `pgbouncer: ${mode} mode, ${size} connections`,
     [PGBOUNCER],
     "SIGTERM",
-    (port) => ({
-      "[databases]\n*": `host=127.0.0.1 port=${server.port}`,
-      "[pgbouncer]\nlisten_addr": "127.0.0.1",
-      listen_port: port,
-      unix_socket_dir: "",
-      auth_type: "trust",
-      auth_file: `${server.folder}/users.txt`,
-      pool_mode: mode,
-      default_pool_size: size,
-    }),
+    (port) => `[databases]
+      * = host=127.0.0.1 port=${server.port}
+      [pgbouncer]
+      listen_addr = 127.0.0.1
+      listen_port = ${port}
+      unix_socket_dir =
+      auth_type = trust
+      auth_file = ${server.folder}/users.txt
+      pool_mode = ${mode}
+      default_pool_size = ${size}`,
     rejects,
   );
 
@@ -138,60 +141,60 @@ const behindPgpool = (mode: string, rejects?: Rejection): Setup =>
     `pgpool-II: ${mode} mode`,
     [PGPOOL, "-n", "-a", "/dev/null", "-f"],
     "SIGINT",
-    (port) => ({
-      backend_clustering_mode: mode,
-      listen_addresses: "'127.0.0.1'",
-      port,
-      backend_hostname0: "'127.0.0.1'",
-      backend_port0: server.port,
-      sr_check_user: "push",
-      unix_socket_directories: `'${server.folder}'`,
-      pcp_socket_dir: `'${server.folder}'`,
-      logdir: `'${server.folder}'`,
-      memqcache_oiddir: `'${server.folder}'`,
-      work_dir: `'${server.folder}'`,
-      pid_file_name: `'${server.folder}/pgpool.pid'`,
-      pcp_port: server.port + 1,
-    }),
+    (port) => `
+      backend_clustering_mode = ${mode}
+      listen_addresses = '127.0.0.1'
+      port = ${port}
+      backend_hostname0 = '127.0.0.1'
+      backend_port0 = ${server.port}
+      sr_check_user = push
+      unix_socket_directories = '${server.folder}'
+      pcp_socket_dir = '${server.folder}'
+      logdir = '${server.folder}'
+      memqcache_oiddir = '${server.folder}'
+      work_dir = '${server.folder}'
+      pid_file_name = '${server.folder}/pgpool.pid'
+      pcp_port = ${server.port + 1}`,
     rejects,
   );
 
 async function openWithWrongPassword() {
-  await server.query("create role locked login password 'pw'");
   const file = join(server.folder, "data", "pg_hba.conf");
   const line = "host all locked 127.0.0.1/32 scram-sha-256";
   writeFileSync(file, `${line}\n${readFileSync(file, "utf8")}`);
-  await server.query("select pg_reload_conf()");
-  return openAs("locked:hush", "push");
+  await server.query("create role locked login password 'pw'; select pg_reload_conf()");
+  return open(as("locked:hush", "push")());
+}
+
+function openSocket() {
+  const { folder: host, port } = server;
+  return open({ connection: { host, port, user: "push", database: "postgres" } });
 }
 
 const REJECTED = (words: RegExp): Rejection => ["POSTGRES_REJECTED", words];
 const POOLED: Rejection = ["POSTGRES_POOLED", /Pass the address of Postgres/];
-const NOT_DURABLE = (name: string): Rejection => [
-  "POSTGRES_NOT_DURABLE",
-  new RegExp(`${name} = on`),
+/** Changes of the schema of a queue, which is "$". */
+const CHANGES = [
+  ["of a newer version", "update $.version set version = 99", "99", "POSTGRES_NEWER"],
+  ["without a column", "alter table $.event drop column errors", "errors"],
+  ["with a key of text", "alter table $.delivery alter key type text", "uuid"],
+  ["without a primary key", "alter table $.outcome drop constraint outcome_pkey", "ON CONFLICT"],
 ];
 
 const SETUPS: Setup[] = [
   ["the defaults of Postgres", () => open()],
-  [
-    "a Unix socket",
-    () => {
-      const { folder: host, port } = server;
-      return open({ connection: { host, port, user: "push", database: "postgres" } });
-    },
-  ],
+  ["a Unix socket", openSocket],
   ...["fsync", "full_page_writes", "synchronous_commit"].flatMap((name) => {
-    const rejects = NOT_DURABLE(name);
-    const provider = { durability: "provider" } as const;
+    const rejects: Rejection = ["POSTGRES_NOT_DURABLE", new RegExp(`${name} = on`)];
     const byProvider = name === "synchronous_commit" ? rejects : undefined;
     return [
-      withSetting([name, "off"], rejects),
-      withSetting([name, "off", ', "provider"'], byProvider, provider),
+      withSetting(name, "off", rejects),
+      withSetting(name, "off", byProvider, { durability: "provider" }),
     ];
   }),
   withSetting(
-    ["default_transaction_read_only", "on"],
+    "default_transaction_read_only",
+    "on",
     REJECTED(/default_transaction_read_only = off/),
   ),
   ["a wrong password", openWithWrongPassword, REJECTED(/^(?!.*hush).*rejects the password/)],
@@ -200,69 +203,51 @@ const SETUPS: Setup[] = [
     () => open({ connection: server.url.replace("/postgres", "/missing") }),
     REJECTED(/no such database/),
   ],
-  ["a role that does not exist", () => openAs("missing", "push"), REJECTED(/rejects the role/)],
-  [
+  withSql("a role that does not exist", "", as("missing", "push"), REJECTED(/rejects the role/)),
+  withSql(
     "a role with CREATE on the database",
-    async () => {
-      await server.query("create role first login; grant create on database postgres to first");
-      return openAs("first", "owned");
-    },
-  ],
-  [
+    "create role first login; grant create on database postgres to first",
+    as("first", "owned"),
+  ),
+  withSql(
     "its member, without CREATE",
-    async () => {
-      await server.query("revoke create on database postgres from first");
-      await server.query("create role app login in role first");
-      return openAs("app", "owned");
-    },
-  ],
-  ["no schema, without CREATE", () => openAs("app", "denied"), REJECTED(/denied/)],
-  ["least rights", openAsLeast],
-  ...RIGHTS.map(withoutRight),
-  [
+    "revoke create on database postgres from first; create role app login in role first",
+    as("app", "owned"),
+  ),
+  withSql("no schema, without CREATE", "", as("app", "denied"), REJECTED(/denied/)),
+  withSql("least rights", "", asLeast),
+  ...RIGHTS.map((right) =>
+    withSql(
+      `least rights, without ${right}`,
+      `revoke ${right} from least`,
+      asLeast,
+      REJECTED(new RegExp(`denied for \\w+ ${/\w+$/.exec(right)?.[0]}.*grant `)),
+      `grant ${right} to least`,
+    ),
+  ),
+  withSql(
     "least rights, row-level security",
-    async () => {
-      await server.query("alter table least.member enable row level security");
-      return openAsLeast();
-    },
+    "alter table least.member enable row level security",
+    asLeast,
     REJECTED(/row-level security/),
-    () => server.query("alter table least.member disable row level security"),
-  ],
+    "alter table least.member disable row level security",
+  ),
   ...[
-    ["the app's table event", "create table $.event (id int)", "has event"],
-    ["the app's version(id)", "create table $.version (id int)", "has version"],
-    [
-      "the app's version 57",
-      "create table $.version (version int); insert into $.version values (57)",
-      "has version",
-    ],
-    [
-      "the app's version of text and queue",
-      "create table $.version (version text); insert into $.version values ('2024.1'); create table $.queue (id int)",
-      "has version, queue",
-    ],
-  ].map(([title = "", sql = "", words = ""], index): Setup => [
-    `a schema with ${title}`,
-    async () => {
-      const schema = `app${index}`;
-      await server.query(`create schema ${schema}; ${sql.replaceAll("$", schema)}`);
-      return open({ schema });
-    },
-    ["POSTGRES_FOREIGN", new RegExp(words)],
-  ]),
-  ...[
-    ["of a newer version", "update $.version set version = 99", "99", "POSTGRES_NEWER"],
-    ["without a column", "alter table $.event drop column errors", "errors"],
-    ["with a key of text", "alter table $.delivery alter key type text", "uuid"],
-    ["without a primary key", "alter table $.outcome drop constraint outcome_pkey", "ON CONFLICT"],
-  ].map(([title = "", sql = "", words = "", code = "POSTGRES_FOREIGN"], index): Setup => [
-    `its own schema ${title}`,
-    async () => {
-      await create(`own${index}`, sql);
-      return open({ schema: `own${index}` });
-    },
-    [code, new RegExp(words)],
-  ]),
+    ["event", "create table $.event (id int)"],
+    ["version", "create table $.version (id int)"],
+    ["version, queue", "create table $.version (version text); create table $.queue (id int)"],
+  ].map(([tables = "", sql = ""], index) => {
+    const schema = `app${index}`;
+    const all = `create schema ${schema}; ${sql.replaceAll("$", schema)}`;
+    const rejects: Rejection = ["POSTGRES_FOREIGN", new RegExp(`has ${tables}, but not`)];
+    return withSql(`a schema with the app's ${tables}`, all, () => ({ schema }), rejects);
+  }),
+  ...CHANGES.map(([title = "", sql = "", words = "", code = "POSTGRES_FOREIGN"], index) => {
+    const schema = `own${index}`;
+    const rejects: Rejection = [code, new RegExp(words)];
+    const changed = sql.replaceAll("$", schema);
+    return withSql(`its own schema ${title}`, changed, () => ({ schema }), rejects);
+  }),
   [
     "TLS: sslmode=verify-full to a server without it",
     () => open({ connection: `${server.url}?sslmode=verify-full` }),
@@ -283,13 +268,16 @@ const SETUPS: Setup[] = [
     : []),
 ];
 
-describeWithPostgres("", () => {
+postgres.describeWithPostgres("", () => {
   beforeAll(async () => {
-    server = await startPostgresProcess();
-    await create(
-      "least",
-      `create role least login; grant ${RIGHTS.join(" to least; grant ")} to least`,
-    );
+    server = await postgres.startPostgres();
+    for (const schema of ["least", ...CHANGES.keys()].map(String)) {
+      const queue = open({ schema: schema.replace(/^\d/, "own$&") })();
+      await queue.ready();
+      await queue.close();
+    }
+    const grants = `create role least login; grant ${RIGHTS.join(" to least; grant ")} to least`;
+    await server.query(grants);
   });
   afterAll(() => server.remove());
 

@@ -1,0 +1,127 @@
+/** Set-ups of a store as people have them; `npm run setups` prints a table of them. */
+import assert from "node:assert";
+import { PermanentError } from "express-push-verification";
+import type { DurableQueue } from "express-push-verification/durable";
+import { closeOpened, entityIdentity, receiveInto, untilStats } from "../../support/durable";
+import { createGate } from "../../support/waiting";
+import { CHALLENGE_SID, eventRequest } from "../../support/webhook-requests";
+
+/** What a queue does in a set-up. */
+export interface Outcome {
+  /** `"resolved"`, or the code of the error of `ready()`, or the name of the error of the call. */
+  ready: string;
+  readyMs: number;
+  /** The message of the error. */
+  words: string;
+  /** The status of the response to a webhook request. */
+  stored?: number;
+  /** From the request to the end of its handlers, in another process, in their second attempt. */
+  handledMs?: number;
+  /** From the request to the end of a wait for its outcome, in another process. */
+  waitedMs?: number;
+}
+
+/** The code of the error of a set-up, and words of its message. */
+export type Rejection = [code: string, words: RegExp];
+
+type Started = (() => DurableQueue) | Outcome;
+
+/** A set-up of a store as people have it, and what a queue must do in it. */
+export type Setup = readonly [
+  title: string,
+  /** Sets the store up; returns how a process opens its queue, or what it did. */
+  start: () => Started | Promise<Started>,
+  /** Undefined where all must work. */
+  rejects?: Rejection | undefined,
+  /** Takes back what other set-ups would notice. */
+  end?: () => unknown,
+];
+
+/** Uses a set-up as an app does; `open` opens the queue as a process does. */
+export async function trySetup(open: () => DurableQueue): Promise<Outcome> {
+  const startMs = performance.now();
+  let queue: DurableQueue | undefined;
+  let error: (Error & { code?: string }) | undefined;
+  try {
+    queue = open();
+    await queue.ready();
+  } catch (thrown) {
+    error = thrown as Error;
+  }
+  const { name = "resolved", code: ready = name, message: words = "" } = error ?? {};
+  const outcome = { ready, readyMs: performance.now() - startMs, words };
+  if (queue === undefined) return outcome;
+  try {
+    if (error === undefined) return { ...outcome, ...(await useQueue(queue, open())) };
+    // The receiver retries to store an event until the deadline.
+    const { deliver } = await receiveInto(queue, { deadlineMs: 100 });
+    return { ...outcome, stored: await deliver(eventRequest("factor.created")) };
+  } finally {
+    await closeOpened();
+  }
+}
+
+/** Does all that a queue can do, with the queue of a second process. */
+async function useQueue(first: DurableQueue, queue: DurableQueue) {
+  const { deliver } = await receiveInto(first);
+  const { push } = await receiveInto(queue);
+  await queue.ready();
+  const handled = createGate();
+  push.onAny(({ uuid }, { attempt }) => {
+    if (uuid === "dead") throw new PermanentError("no");
+    if (attempt === 1) throw new Error("again");
+    handled.open();
+  });
+  queue.work(push.handlers, { onError() {} });
+  const challenge = { challengeSid: CHALLENGE_SID, entityIdentity };
+  const waiting = push.waitForChallenge({ ...challenge, timeoutMs: 10_000 });
+  const sentAtMs = performance.now();
+  const stored = await deliver(eventRequest("challenge.approved"));
+  await waiting;
+  const waitedMs = performance.now() - sentAtMs;
+  await handled.opened;
+  const handledMs = performance.now() - sentAtMs;
+  await deliver(eventRequest("factor.created", { uuid: "dead" }));
+  for (const method of ["retry", "discard"] as const) {
+    await untilStats(queue, { deadLetters: 1 });
+    assert(await queue[method]("dead"), `${method} found no dead letter`);
+  }
+  return { stored, handledMs, waitedMs };
+}
+
+const WIDTHS = [64, 20, 7, 6, 9, 8];
+
+function printRow(...cells: (string | number | undefined)[]): void {
+  if (process.env.PUSH_TEST_TABLE === undefined) return;
+  const row = cells.map((cell = "-", index) => String(cell).padEnd(WIDTHS[index] ?? 0));
+  process.stdout.write(`${row.join(" ")}\n`);
+}
+
+/** Tries each set-up of an engine, and prints a table of them. */
+export function describeSetups(engine: string, setups: readonly Setup[]): void {
+  const format = (ms: number | undefined) => ms && `${Math.round(ms)} ms`;
+
+  describe(`a queue in ${engine}`, () => {
+    const head = ["ready()", "after", "stored", "handled", "waited", "words"];
+    beforeAll(() => printRow(`\n${engine}`, ...head));
+
+    for (const [title, start, rejects, end] of setups) {
+      it(title, async () => {
+        try {
+          const started = await start();
+          const outcome = typeof started === "function" ? await trySetup(started) : started;
+          const { ready, readyMs, stored, handledMs, waitedMs, words } = outcome;
+          const after = `${(readyMs / 1_000).toFixed(1)} s`;
+          const times = [handledMs, waitedMs].map(format);
+          printRow(title, ready, after, stored, ...times, words.split("\n")[0]);
+          const [code = "resolved", message = ""] = rejects ?? [];
+          expect({ ready, words }).toEqual({ ready: code, words: expect.stringMatching(message) });
+          const status = rejects === undefined ? 200 : 503;
+          expect(stored).toBe(code === "TypeError" ? undefined : status);
+        } finally {
+          await end?.();
+        }
+      });
+    }
+  });
+}
