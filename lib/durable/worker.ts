@@ -1,5 +1,4 @@
 import { EventEmitter, once } from "node:events";
-import { createNeutralCause } from "../errors/neutral-cause";
 import { parseJson } from "../form/text";
 import { MAX_TIMER_MS } from "../validation/validate-options";
 import type { Availability } from "./availability";
@@ -66,12 +65,6 @@ export function createWorkerPool(
     return runs.map(({ id }) => dead.has(id));
   }, ORDERED);
 
-  /** The event stays with this process; another takes it when this one ends. */
-  function reportUnsettled(error: unknown): void {
-    const fields = { err: createNeutralCause(error) };
-    settings.logger?.error(fields, "The end of a run is not stored");
-  }
-
   async function attempt(run: () => Promise<unknown>): Promise<void> {
     try {
       availability.assertOpen();
@@ -126,7 +119,7 @@ export function createWorkerPool(
         // After a failure, the next beat leads to another claim, which also returns the events of this one.
         const claimed = await storage.claim(member.id, ids, count).catch(() => []);
         if (availability.isOver()) return;
-        for (const event of claimed) handle(event).catch(reportUnsettled);
+        for (const event of claimed) void handle(event);
         if (claimed.length >= count) isDue = true;
       }
     }

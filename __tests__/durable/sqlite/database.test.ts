@@ -1,5 +1,11 @@
-import { connect, type SqliteConnection } from "../../../lib/durable/sqlite/node-sqlite";
 import { openDatabase } from "../../../lib/durable/sqlite/database";
+import {
+  canShare,
+  connect,
+  retryWhileLocked,
+  sqliteCodeOf,
+  type SqliteConnection,
+} from "../../../lib/durable/sqlite/node-sqlite";
 import { createFileOperations } from "../../../lib/durable/sqlite/operations";
 import { createFile, execute, removeFiles } from "../../support/sqlite";
 
@@ -40,4 +46,36 @@ it("gives the space of removed rows back to the disk, and keeps 4 MiB", () => {
   expect(givenBack).toBeGreaterThanOrEqual(2_000);
   expect(givenBack).toBeLessThan(2_100);
   close();
+});
+
+it("knows the versions of SQLite with which processes may share a file", () => {
+  const versions = ["", "2.99.9", "3.51", "3.51.2", "3.51.3", "3.51.10", "3.52.0", "4.0.0"];
+  expect(versions.filter(canShare)).toEqual(versions.slice(4));
+});
+
+it.each([
+  [13, "SQLITE_FULL"],
+  [517, "SQLITE_BUSY"], // an extended code
+  [24, "SQLITE_24"],
+  [undefined, undefined],
+])("names the code %j of an error of SQLite: %s", (errcode, name) => {
+  expect(sqliteCodeOf(Object.assign(new Error("an error"), { errcode }))).toBe(name);
+});
+
+it("repeats a step until the lock is released, and throws its other errors at once", () => {
+  const file = createFile();
+  const [owner, other] = [connect(file), connect(file)];
+  owner.exec("BEGIN IMMEDIATE");
+  let attempts = 0;
+  const step = () =>
+    retryWhileLocked(() => {
+      if (++attempts === 5) owner.exec("COMMIT");
+      other.exec("BEGIN IMMEDIATE");
+    });
+  step();
+  expect(attempts).toBe(5);
+  expect(step).toThrow("within a transaction");
+  expect(attempts).toBe(6);
+  owner.close();
+  other.close();
 });
