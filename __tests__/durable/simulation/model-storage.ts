@@ -34,16 +34,6 @@ export interface ModelMember {
   sinceMs: number;
 }
 
-/** A seeded bug, which the simulation must find. */
-export type ModelBug =
-  | "ignoresStarted" // a late worker settles an event that was started again
-  | "ignoresHeld" // a claim gives events that the member holds already
-  | "forgetsLostClaims" // a claim whose reply was lost is never given again
-  | "trustsClock" // a time in the future counts
-  | "reusesRuns" // a late report on the last run meets a dead letter that is retried
-  | "forgetsFailures" // each failure of an event is its first
-  | "forgetsOutcomes"; // an outcome is stored only with `record`
-
 /** Events of the model that the schedule observes. */
 export interface ModelListener {
   /** A run removes an event, or makes it a dead letter. */
@@ -53,11 +43,7 @@ export interface ModelListener {
 }
 
 /** Creates an empty storage. */
-export function createModel(
-  nowMs: () => number,
-  bug: ModelBug | undefined,
-  listener: ModelListener,
-) {
+export function createModel(nowMs: () => number, listener: ModelListener) {
   const contents = new Map<string, string>();
   const outcomes = new Map<string, string>();
   const events = new Map<number, ModelEvent>();
@@ -69,8 +55,7 @@ export function createModel(
 
   function find({ id, started }: Run): ModelEvent | undefined {
     const event = events.get(id);
-    if (event === undefined || event.failedAtMs !== undefined) return undefined;
-    return event.started === started || bug === "ignoresStarted" ? event : undefined;
+    return event?.started === started && event.failedAtMs === undefined ? event : undefined;
   }
 
   function release(event: ModelEvent): void {
@@ -122,7 +107,7 @@ export function createModel(
         const counts = { pauseMs: 0, started: 0, failures: 0, stalls: 0 };
         const rest = { owner: undefined, failedAtMs: undefined, errors: undefined };
         events.set(++lastId, { id: lastId, body, runAtMs: nowMs(), ...counts, ...rest });
-        if (outcome !== undefined && bug !== "forgetsOutcomes") storage.record([outcome]);
+        if (outcome !== undefined) storage.record([outcome]);
         return content;
       }),
     record(added: readonly StoredOutcome[]): void {
@@ -138,10 +123,9 @@ export function createModel(
       const claimed: ModelEvent[] = [];
       const due: ModelEvent[] = [];
       for (const event of events.values()) {
-        if (bug !== "ignoresHeld" && held.includes(event.id)) continue;
-        if (event.owner === owner) {
-          if (bug !== "forgetsLostClaims") claimed.push(event);
-        } else if (isDue(event) && event.runAtMs <= nowMs()) due.push(event);
+        if (held.includes(event.id)) continue;
+        if (event.owner === owner) claimed.push(event);
+        else if (isDue(event) && event.runAtMs <= nowMs()) due.push(event);
       }
       due.sort((a, b) => a.runAtMs - b.runAtMs || a.id - b.id);
       for (const event of due) {
@@ -152,8 +136,7 @@ export function createModel(
       }
       return claimed.map(({ id, body, started, failures, stalls, errors }) => {
         const attempt = failures + stalls + 1;
-        const counted = bug === "forgetsFailures" ? 0 : failures;
-        return { id, body, started, attempt, failures: counted, errors: errors ?? null };
+        return { id, body, started, attempt, failures, errors: errors ?? null };
       });
     },
     finish(runs: readonly Run[]): void {
@@ -188,7 +171,7 @@ export function createModel(
       for (const [id, { seenAtMs }] of members) {
         if (seenAtMs < now - LEASE_MS && !beating.some((one) => one.id === id)) dead.push(id);
       }
-      if (bug !== "trustsClock" && isClockSetBack(now + MAX_CLOCK_SKEW_MS)) endFuture(now);
+      if (isClockSetBack(now + MAX_CLOCK_SKEW_MS)) endFuture(now);
       let isOld = false;
       for (const { id } of beating) {
         const former = members.get(id);
@@ -217,7 +200,7 @@ export function createModel(
         event.pauseMs = 0;
         event.runAtMs = nowMs();
         // Count a run more, so that a late report on an earlier run changes nothing.
-        if (bug !== "reusesRuns") event.started++;
+        event.started++;
         return true;
       }).length,
     purge(): void {

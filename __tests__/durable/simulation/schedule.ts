@@ -12,7 +12,7 @@ import type { ClaimedEvent, Hint, NewEvent, Run } from "../../../lib/durable/sto
 import { toAsciiJson } from "../../../lib/form/text";
 import { toNewEvent } from "../../../lib/durable/stored-event";
 import { eventFixture } from "../../../lib/testing/event-fixture";
-import { createModel, type ModelBug, type ModelStorage } from "./model-storage";
+import { createModel, type ModelStorage } from "./model-storage";
 import { createRandom, createScheduler, type SimulatedProcess } from "./scheduler";
 
 const FAULTY_STEPS = 60;
@@ -61,7 +61,6 @@ export type Compare = (
 
 /** How a schedule runs. */
 export interface ScheduleOptions {
-  bug?: ModelBug;
   compare?: Compare | undefined;
   /** Called with each call of the storage, and each disturbance. */
   trace?: ((line: string) => void) | undefined;
@@ -86,7 +85,6 @@ interface BegunRun {
   by: Worker;
   isSuccessful?: boolean;
   isPermanent?: boolean;
-  isSettled?: boolean;
 }
 
 /** Lets all promises settle. */
@@ -95,7 +93,7 @@ const settle = () => new Promise<void>((resolve) => process.nextTick(resolve));
 /** Runs the schedule of a seed; throws {@link BrokenInvariant}. */
 export async function runSchedule(
   seed: number,
-  { bug, compare, trace }: ScheduleOptions = {},
+  { compare, trace }: ScheduleOptions = {},
 ): Promise<void> {
   const random = createRandom(seed);
   const scheduler = createScheduler(random);
@@ -117,17 +115,12 @@ export async function runSchedule(
   const keyOf = ({ id, started }: Run) => `${id} ${started}`;
   const count = (body: string, by: number) => settled.set(body, (settled.get(body) ?? 0) + by);
 
-  const model = createModel(nowMs, bug, {
-    onSettled({ id, body, started, owner, stalls }, run, isDead) {
+  const model = createModel(nowMs, {
+    onSettled({ id, body, stalls }, run, isDead) {
       count(body, 1);
-      const by = begun.get(keyOf({ id, started: run.started }));
-      if (by?.isSettled === true) problems.push(`run ${keyOf(run)} is settled twice`);
-      if (by !== undefined) by.isSettled = true;
+      const by = begun.get(keyOf(run));
       if (by?.by !== caller) problems.push(`run ${keyOf(run)} is settled by another process`);
-      if (started !== run.started) problems.push(`run ${keyOf(run)} is settled by a late worker`);
       if (by?.isSuccessful === isDead) problems.push(`run ${keyOf(run)} is settled as another`);
-      const owning = owner === undefined ? caller : owners.get(owner);
-      if (owning !== caller) problems.push("another owner settles");
       const made = (failures.get(body)?.size ?? 0) + 1;
       if (isDead && by?.isPermanent !== true && made !== ATTEMPTS) {
         problems.push(`event ${id} is dead after ${made} failures and ${stalls} stalls`);
@@ -140,7 +133,6 @@ export async function runSchedule(
       problems.push(`run ${keyOf(run)} is failure ${runs.size}, and counts as ${run.failures}`);
     },
   });
-  const owners = new Map<number, Worker>();
 
   function execute(process: Worker | undefined, method: keyof ModelStorage, args: unknown[]) {
     caller = process;
@@ -194,10 +186,7 @@ export async function runSchedule(
       },
     };
     for (const method of METHODS) {
-      storage[method] = (...args: unknown[]) => {
-        if (method === "claim") owners.set(args[0] as number, process);
-        return call(process, method, args);
-      };
+      storage[method] = (...args: unknown[]) => call(process, method, args);
     }
     return storage as unknown as Engine;
   }
