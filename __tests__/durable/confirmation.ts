@@ -1,14 +1,14 @@
 /** Events that a worker must confirm; run on each engine. */
 import { once } from "node:events";
 import { createHandlers, type Confirm, type PushWebhooksOptions } from "express-push-verification";
-import type { DeadLetter, QueueOptions } from "express-push-verification/durable";
+import type { QueueOptions, WorkOptions } from "express-push-verification/durable";
 import { entityIdentity, receiveInto, untilStats, type DurableReceiver } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { collect, createGate, until } from "../support/waiting";
 import { CHALLENGE_SID, eventRequest } from "../support/webhook-requests";
 
-const approval = (uuid = "approval") =>
-  eventRequest("challenge.approved", {
+const respond = (uuid = "approval", type = "approved" as "approved" | "denied") =>
+  eventRequest(`challenge.${type}`, {
     uuid,
     challenge_sid: CHALLENGE_SID,
     entity_identity: entityIdentity,
@@ -17,14 +17,14 @@ const approval = (uuid = "approval") =>
 /** Describes the events of a receiver with the option `confirm`. */
 export function describeConfirmation(engine: StoppableEngine): void {
   let receiver: DurableReceiver;
+  /** The confirmations, runs and outcomes of the receiver. */
   let calls: string[];
   let confirm: Confirm;
 
-  /** Opens a receiver on the queue; `calls` lists its confirmations, runs and outcomes. */
   async function open(
     options: Partial<PushWebhooksOptions> = {},
     queueOptions: Partial<QueueOptions> = {},
-  ): Promise<DurableReceiver> {
+  ): Promise<void> {
     const queue = engine.open({ attempts: 3, backoff: 20, ...queueOptions });
     receiver = await receiveInto(queue, {
       confirm: (event, context) => {
@@ -35,24 +35,29 @@ export function describeConfirmation(engine: StoppableEngine): void {
     });
     receiver.push.onAny(({ uuid }, { attempt }) => void calls.push(`handle ${uuid} ${attempt}`));
     await queue.ready();
-    return receiver;
+  }
+  const work = (options?: WorkOptions) => receiver.queue.work(receiver.push.handlers, options);
+  const retry = () => receiver.queue.retry("approval");
+  const untilCalls = (count: number) => until(() => calls.length >= count);
+
+  async function deliver(request = respond()): Promise<void> {
+    expect(await receiver.deliver(request)).toBe(200);
   }
 
-  function wait(timeoutMs = 20_000) {
+  async function wait(timeoutMs = 20_000) {
     const challenge = { challengeSid: CHALLENGE_SID, entityIdentity };
-    const waiting = receiver.push.waitForChallenge({ ...challenge, timeoutMs });
-    waiting.then(
-      ({ uuid }) => calls.push(`outcome ${uuid}`),
-      () => {},
-    );
-    return waiting;
+    const outcome = await receiver.push.waitForChallenge({ ...challenge, timeoutMs });
+    calls.push(`outcome ${outcome.uuid}`);
+    return outcome;
   }
+  const expectNoOutcome = () =>
+    expect(wait(200)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
 
-  /** Waits for the only dead letter; returns its code and its attempts. */
-  async function readDead() {
+  /** Asserts that there is one dead letter, of this code and after so many attempts. */
+  async function expectDead(code: string, attempts: number): Promise<void> {
     await untilStats(receiver.queue, { deadLetters: 1 });
-    const [{ error, attempts }] = (await collect(receiver.queue.deadLetters())) as [DeadLetter];
-    return [error.split(":")[0], attempts];
+    const error = expect.stringMatching(`^${code}:`) as string;
+    expect(await collect(receiver.queue.deadLetters())).toMatchObject([{ error, attempts }]);
   }
 
   beforeEach(() => {
@@ -61,88 +66,80 @@ export function describeConfirmation(engine: StoppableEngine): void {
   });
 
   it("get a 200 before confirm, and resolve waits and reach handlers only after it", async () => {
-    const { push, queue, deliver } = await open();
+    await open();
     const gate = createGate();
     confirm = () => gate.opened.then(() => true);
     const waiting = wait();
-    expect(await deliver(approval())).toBe(200);
-    expect(await deliver(approval())).toBe(200);
-    queue.work(push.handlers);
-    await until(() => calls.length === 1);
-    await expect(wait(300)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+    await deliver();
+    await deliver();
+    work();
+    await untilCalls(1);
+    await expectNoOutcome();
     expect(calls).toEqual(["confirm approval"]);
     gate.open();
-    expect(await waiting).toHaveProperty("uuid", "approval");
-    await until(() => calls.length === 3);
+    await waiting;
+    await untilCalls(3);
     expect(calls.toSorted()).toEqual(["confirm approval", "handle approval 1", "outcome approval"]);
-    expect(await wait()).toHaveProperty("uuid", "approval");
+    await wait();
   });
 
   it("become dead letters at once for false, and are confirmed again by a retry", async () => {
-    const { push, queue, deliver } = await open();
+    await open();
     confirm = () => false;
-    queue.work(push.handlers);
-    expect(await deliver(approval())).toBe(200);
-    expect(await readDead()).toEqual(["NOT_CONFIRMED", 1]);
-    await expect(wait(100)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
-    expect(await queue.retry("approval")).toBe(true);
-    await until(() => calls.length === 2);
-    await readDead();
+    work();
+    await deliver();
+    await expectDead("NOT_CONFIRMED", 1);
+    await expectNoOutcome();
+    expect(await retry()).toBe(true);
+    await untilCalls(2);
+    await expectDead("NOT_CONFIRMED", 1);
     expect(calls).toEqual(["confirm approval", "confirm approval"]);
     confirm = () => true;
-    expect(await queue.retry("approval")).toBe(true);
-    expect(await wait()).toHaveProperty("uuid", "approval");
+    expect(await retry()).toBe(true);
+    await wait();
     await until(() => calls.includes("handle approval 1"));
-    expect(await queue.stats()).toHaveProperty("deadLetters", 0);
+    expect(await receiver.queue.stats()).toHaveProperty("deadLetters", 0);
   });
 
   it("that are not confirmed do not keep out the event that has their uuid", async () => {
-    const { push, queue, deliver } = await open();
+    await open();
     confirm = ({ type }) => type === "challenge.denied";
-    queue.work(push.handlers);
-    expect(await deliver(approval())).toBe(200);
-    await readDead();
-    const names = { challenge_sid: CHALLENGE_SID, entity_identity: entityIdentity };
-    const denial = eventRequest("challenge.denied", { uuid: "approval", ...names });
-    expect(await deliver(denial)).toBe(200);
+    work();
+    await deliver();
+    await expectDead("NOT_CONFIRMED", 1);
+    await deliver(respond("approval", "denied"));
     expect(await wait()).toHaveProperty("type", "challenge.denied");
     await until(() => calls.includes("handle approval 1"));
-    expect(await deliver(denial)).toBe(200);
+    await deliver(respond("approval", "denied"));
     expect(calls.filter((call) => call.startsWith("handle"))).toEqual(["handle approval 1"]);
   });
 
   it("of other types are confirmed only if their text can be read in another way", async () => {
-    const { push, queue, deliver } = await open();
+    await open();
     confirm = (_event, { ambiguity = "" }) => ambiguity.includes("zone");
-    queue.work(push.handlers, { concurrency: 1 });
+    work({ concurrency: 1 });
     await deliver(eventRequest("factor.created", { uuid: "plain" }));
-    await until(() => calls.length === 1);
     await deliver(eventRequest("factor.created", { uuid: "added", zone: "eu" }));
-    await until(() => calls.length === 3);
+    await untilCalls(3);
     expect(calls).toEqual(["handle plain 1", "confirm added", "handle added 1"]);
   });
 
   it("are confirmed once in each attempt, also when their handlers failed", async () => {
-    const { push, queue, deliver } = await open();
+    await open();
     let failures = 0;
     confirm = () => {
       if (failures++ === 0) throw new Error("the API is restarting");
       return true;
     };
-    push.on("challenge.approved", (_event, { attempt }) => {
+    receiver.push.on("challenge.approved", (_event, { attempt }) => {
       if (attempt === 2) throw new Error("the handler fails");
     });
     const failed: string[] = [];
-    queue.work(push.handlers, { onError: ({ code }) => void failed.push(code) });
-    await deliver(approval());
+    work({ onError: ({ code }) => void failed.push(code) });
+    await deliver();
     await until(() => calls.includes("handle approval 3"));
-    expect(calls).toEqual([
-      "confirm approval",
-      "confirm approval",
-      "handle approval 2",
-      "confirm approval",
-      "handle approval 3",
-    ]);
+    const again = [2, 3].flatMap((attempt) => ["confirm approval", `handle approval ${attempt}`]);
+    expect(calls).toEqual(["confirm approval", ...again]);
     expect(failed).toEqual(["CONFIRM_UNAVAILABLE", "HANDLER_FAILED"]);
   });
 
@@ -150,47 +147,47 @@ export function describeConfirmation(engine: StoppableEngine): void {
     ["fails", () => Promise.reject(new Error("down"))],
     ["returns no boolean", () => "true" as unknown as boolean],
   ])("become dead letters when confirm %s in all attempts", async (_, down) => {
-    const { push, queue, deliver } = await open();
+    await open();
     confirm = down;
-    queue.work(push.handlers);
-    await deliver(approval());
-    expect(await readDead()).toEqual(["CONFIRM_UNAVAILABLE", 3]);
+    work();
+    await deliver();
+    await expectDead("CONFIRM_UNAVAILABLE", 3);
     expect(calls).toEqual(Array<string>(3).fill("confirm approval"));
   });
 
   it("are not run by a worker that cannot confirm, and are by one with its own confirm", async () => {
-    const { queue, deliver } = await open();
+    await open();
+    const { queue } = receiver;
     const handlers = createHandlers().onAny(({ uuid }) => void calls.push(`handle ${uuid}`));
     const worker = queue.work(handlers);
-    await deliver(approval());
-    expect(await readDead()).toEqual(["CONFIRM_UNAVAILABLE", 3]);
+    await deliver();
+    await expectDead("CONFIRM_UNAVAILABLE", 3);
     expect(calls).toEqual([]);
-    await expect(wait(100)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+    await expectNoOutcome();
     await worker.close();
     queue.work(handlers, { confirm: ({ uuid }) => calls.push(`own ${uuid}`) > 0 });
     await queue.retryAll();
-    await until(() => calls.length === 2);
+    await untilCalls(2);
     expect(calls).toEqual(["own approval", "handle approval"]);
   });
 
   it("are confirmed by the function of the receiver that took them", async () => {
     const handlers = createHandlers();
     await open({ handlers, name: "one" });
-    const others: string[] = [];
+    const two = { handlers, name: "two" };
     const other = await receiveInto(receiver.queue, {
-      handlers,
-      name: "two",
-      confirm: ({ uuid }) => others.push(uuid) > 0,
+      ...two,
+      confirm: ({ uuid }) => calls.push(`other confirm ${uuid}`) > 0,
     });
-    const third = receiveInto(receiver.queue, { handlers, name: "two", confirm: () => true });
+    const third = receiveInto(receiver.queue, { ...two, confirm: () => true });
     await expect(third).rejects.toThrow(TypeError);
-    receiver.queue.work(handlers);
-    await receiver.deliver(approval("first"));
-    await until(() => calls.includes("handle first 1"));
-    await other.deliver(approval("second"));
-    await until(() => others.length > 0 || calls.length > 2);
-    expect(others).toEqual(["second"]);
-    expect(calls.slice(0, 2)).toEqual(["confirm first", "handle first 1"]);
+    work();
+    await deliver(respond("first"));
+    await untilCalls(2);
+    await other.deliver(respond("second"));
+    await untilCalls(4);
+    const expected = ["confirm first", "handle first 1", "other confirm second", "handle second 1"];
+    expect(calls).toEqual(expected);
   });
 
   it("are confirmed again when a worker died between confirm and handlers", async () => {
@@ -199,40 +196,38 @@ export function describeConfirmation(engine: StoppableEngine): void {
     const messages: string[] = [];
     const child = await engine.startProcess((message) => void messages.push(message));
     const died = once(child, "exit");
-    await receiver.deliver(approval());
+    await deliver();
     expect(await died).toEqual([null, "SIGKILL"]);
-    receiver.queue.work(receiver.push.handlers);
-    expect(await waiting).toHaveProperty("uuid", "approval");
+    work();
+    await waiting;
     await until(() => calls.includes("handle approval 2"));
-    expect(calls.filter((call) => !call.startsWith("outcome"))).toEqual([
-      "confirm approval",
-      "handle approval 2",
-    ]);
+    const own = calls.filter((call) => !call.startsWith("outcome"));
+    expect(own).toEqual(["confirm approval", "handle approval 2"]);
     expect(messages).toEqual(["ready"]);
   }, 60_000);
 
   it.each(engine.outages.map((outage) => [outage.name, outage] as const))(
     "keep their only attempt while the store %s after confirm",
     async (_name, outage) => {
-      const { push, queue, deliver } = await open({}, { attempts: 1, storeTimeoutMs: 500 });
+      await open({}, { attempts: 1, storeTimeoutMs: 500 });
       const begun = createGate();
       confirm = async () => {
         await outage.begin();
         begun.open();
         return true;
       };
-      queue.work(push.handlers);
+      work();
       const waiting = wait(50_000);
-      expect(await deliver(approval())).toBe(200);
+      await deliver();
       await begun.opened;
       // The 503 comes after storeTimeoutMs.
-      expect(await deliver(eventRequest("factor.created", { uuid: "late" }))).toBe(503);
+      expect(await receiver.deliver(eventRequest("factor.created", { uuid: "late" }))).toBe(503);
       expect(calls).toEqual(["confirm approval"]);
       confirm = () => true;
       await outage.end();
-      expect(await waiting).toHaveProperty("uuid", "approval");
+      await waiting;
       await until(() => calls.some((call) => call.startsWith("handle approval")), 30_000);
-      expect(await queue.stats()).toHaveProperty("deadLetters", 0);
+      expect(await receiver.queue.stats()).toHaveProperty("deadLetters", 0);
     },
     90_000,
   );

@@ -413,7 +413,7 @@ export function describeContract(engine: StoppableEngine): void {
       await store(factor("a"), patient);
       for (const listed of [range(6), range(12).slice(2)]) {
         await untilStats(queue, { deadLetters: 1 });
-        const { failures = [], at: failedAt, ...found } = (await find("a"))!;
+        const { failures, at: failedAt, ...found } = (await find("a"))!;
         expect(found).toMatchObject({ state: "dead", attempts: 6 });
         expect(failures).toMatchObject(
           listed.map((index) => ({

@@ -5,11 +5,11 @@ import type { StoppableEngine } from "../support/engine";
 import { collect, until } from "../support/waiting";
 import { eventRequest } from "../support/webhook-requests";
 
-const ERRORS = ["'x'", "'{}'", "'5'", "'[1]'", `'[{"at":"x"}]'`, `'[{"at":1e300,"error":{}}]'`];
+const ERRORS = ["'x'", "'{}'", "'[1]'", `'[{"at":"x"}]'`, `'[{"at":1e300,"error":{}}]'`];
 const DEEP = "[".repeat(5_000);
 const OBJECTS = '{"params":[["uuid",{"a":1}],["type",5]],"account":{},"receiver":[]}';
 const NUMBERS = '{"params":[5,null],"account":5}';
-const BODIES = ["{}", "no", "null", "5", '"text"', "[]", DEEP, '{"params":"a"}', NUMBERS, OBJECTS];
+const BODIES = ["{}", "no", "null", "[]", DEEP, '{"params":"a"}', NUMBERS, OBJECTS];
 const ASSIGNMENTS = [
   ...ERRORS.map((errors) => `errors = ${errors}`),
   ...BODIES.map((body) => `body = '${body}'`),
@@ -28,16 +28,15 @@ export function describeForeignRows(engine: StoppableEngine): void {
       if (uuid.startsWith("row")) throw new PermanentError("no such user");
       handled.push(uuid);
     });
-    await queue.ready();
     const store = async (uuid: string) =>
       expect(await deliver(eventRequest("factor.created", { uuid }))).toBe(200);
+    const areDead = () => untilStats(queue, { deadLetters: ASSIGNMENTS.length });
+    await queue.ready();
     for (const index of ASSIGNMENTS.keys()) await store(`row-${index}`);
     await store("second");
-    for (const [index, assignment] of ASSIGNMENTS.entries())
-      await engine.change?.(assignment, index);
+    for (const [index, sql] of ASSIGNMENTS.entries()) await engine.change?.(sql, index);
     queue.work(push.handlers);
     await until(() => handled.includes("second"));
-    const areDead = () => untilStats(queue, { deadLetters: ASSIGNMENTS.length });
     await areDead();
     await store("third");
     await until(() => handled.includes("third"));

@@ -6,7 +6,11 @@ const NONE: EngineOutage = { name: "responds", begin() {}, end() {} };
 
 /** Describes that a process ends after it closed its queue, during an outage too. */
 export function describeProcessExit(engine: StoppableEngine): void {
-  async function expectExit(during: EngineOutage, afterwards = NONE): Promise<void> {
+  const { outages, failures, freeze, kill } = engine;
+  const states = [NONE, ...outages, ...failures].map((state) => [state.name, state, NONE] as const);
+  const killed = kill === undefined ? [] : [["is frozen, then killed", freeze, kill] as const];
+
+  it.each([...states, ...killed])("while the store %s", async (_name, during, afterwards) => {
     const child = await engine.startProcess(() => {});
     await during.begin();
     try {
@@ -19,14 +23,5 @@ export function describeProcessExit(engine: StoppableEngine): void {
       await afterwards.end();
       await during.end();
     }
-  }
-
-  it.each(
-    [NONE, ...engine.outages, ...engine.failures].map((state) => [state.name, state] as const),
-  )("while the store %s", (_name, state) => expectExit(state));
-
-  const { freeze, kill } = engine;
-  if (kill !== undefined) {
-    it("when the store is killed after that", () => expectExit(freeze, kill));
-  }
+  });
 }

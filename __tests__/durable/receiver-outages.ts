@@ -3,8 +3,8 @@ import { inspect } from "node:util";
 import type { QueueOptions } from "express-push-verification/durable";
 import { operate, receiveInto } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
-import { until } from "../support/waiting";
 import { send } from "../support/servers";
+import { until } from "../support/waiting";
 import { useWarnings } from "../support/warnings";
 import { eventRequest } from "../support/webhook-requests";
 
@@ -22,6 +22,11 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
     receiver.push.onAny(({ uuid }) => void handled.push(uuid));
     const deliver = (uuid: string) => receiver.deliver(eventRequest("factor.created", { uuid }));
     return { ...receiver, deliver };
+  }
+  async function receiveReady(options: Partial<QueueOptions> = {}) {
+    const receiver = await receive(options);
+    await receiver.queue.ready();
+    return receiver;
   }
 
   beforeEach(() => {
@@ -42,7 +47,6 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
         });
         // No more than maxPending wait.
         await until(() => statuses.length === 5);
-        expect(new Set(statuses)).toEqual(new Set([503]));
 
         const hurried = await receive({ storeTimeoutMs: 400 });
         const { status, headers } = await send(hurried.port, eventRequest("factor.created"));
@@ -56,7 +60,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
 
         await outage.end();
         await Promise.all(sent);
-        expect(statuses.slice(5)).toEqual(Array(5).fill(200));
+        expect(statuses).toEqual([503, 503, 503, 503, 503, 200, 200, 200, 200, 200]);
         await app.queue.ready();
         expect(await operations).toHaveLength(5);
         await until(() => new Set(handled).size >= 5, 20_000);
@@ -81,14 +85,10 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
         const fails = () => {
           throw new Error("the logger is broken");
         };
-        const broken = { debug: fails, info: fails, warn: fails, error: fails };
-        const [app, hurried, closing, loud] = await Promise.all([
-          receive(PATIENT),
-          receive({ storeTimeoutMs: 500 }),
-          receive(),
-          receive({ ...PATIENT, logger: broken }),
-        ]);
-        await Promise.all([app, hurried, closing, loud].map(({ queue }) => queue.ready()));
+        const logger = { debug: fails, info: fails, warn: fails, error: fails };
+        const app = await receiveReady({ ...PATIENT, logger });
+        const hurried = await receiveReady({ storeTimeoutMs: 500 });
+        const closing = await receiveReady();
         app.queue.work(app.push.handlers);
         const stored: string[] = [];
         const ending = new AbortController();
@@ -114,9 +114,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
         await until(() => stored.length > before + 4, 20_000);
         ending.abort();
         await Promise.all(lanes);
-        expect(await loud.deliver("loud")).toBe(200);
-        const expected = [...stored, "loud"];
-        await until(() => expected.every((uuid) => handled.includes(uuid)), 20_000);
+        await until(() => stored.every((uuid) => handled.includes(uuid)), 20_000);
         // A crash may undo the end of a run.
         if (outage.name === engine.freeze.name && engine.keepsRuns) {
           expect(handled).toHaveLength(new Set(handled).size);
@@ -125,10 +123,10 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
     },
   );
 
-  for (const { name, error, begin, end } of engine.failures) {
-    it(`a store that ${name} gets 503, is reported without a parameter of the event, and 200 afterwards`, async () => {
-      const { push, port, queue, deliver } = await receive({ storeTimeoutMs: 2_000 });
-      await queue.ready();
+  it.each(engine.failures.map((failure) => [failure.name, failure] as const))(
+    "a store that %s gets 503, is reported without a parameter of the event, and 200 afterwards",
+    async (_name, { error, begin, end }) => {
+      const { push, port, deliver } = await receiveReady({ storeTimeoutMs: 2_000 });
       const reported: unknown[] = [];
       push.onRejected((...report) => void reported.push(report));
       await begin();
@@ -144,6 +142,6 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
       await end();
       let count = 0;
       await until(async () => (await deliver(`u${count++}`)) === 200);
-    });
-  }
+    },
+  );
 }

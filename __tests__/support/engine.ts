@@ -15,7 +15,7 @@ const ENGINES = { postgres: postgresQueue, redis: redisQueue, sqlite: sqliteQueu
 
 /** A time in which an engine stores nothing. */
 export interface EngineOutage {
-  /** The state of the store meanwhile, such as "frozen". */
+  /** The state of the store meanwhile, such as "is frozen". */
   name: string;
   begin(): unknown;
   end(): unknown;

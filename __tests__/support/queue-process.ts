@@ -10,22 +10,20 @@ import { appendFileSync } from "node:fs";
 import { createHandlers } from "express-push-verification";
 import { storeFactor } from "./durable";
 import { openQueue } from "./engine";
+import { createGate, until } from "./waiting";
 
 const [, , engine = "", place = "", log = "", lanes = "0"] = process.argv;
 const queue = openQueue(engine, { backoff: 50, ...(JSON.parse(place) as object) });
-const finished = new Promise<void>((resolve) => {
-  process.on("message", (message) => {
-    if (message === "finish") resolve();
-  });
-});
+const finish = createGate();
 const handlers = createHandlers().onUnhandled(async (event, { attempt }) => {
   const { uuid } = event as { uuid: string };
-  if (uuid.startsWith("slow") && attempt === 1) {
+  const isFirst = attempt === 1;
+  if (uuid.startsWith("slow") && isFirst) {
     process.send?.(`began ${uuid}`);
-    await finished;
+    await finish.opened;
   }
   appendFileSync(log, `${uuid}\n`);
-  if (uuid === "slow-failing" && attempt === 1) throw new Error("slow");
+  if (uuid === "slow-failing" && isFirst) throw new Error("slow");
 });
 const ending = new AbortController();
 
@@ -45,7 +43,7 @@ async function storeInTurn(): Promise<void> {
 }
 
 process.on("message", (message) => {
-  if (message === "finish") return;
+  if (message === "finish") return finish.open();
   ending.abort();
   void queue.close({ deadlineMs: 200 }).then(() => process.disconnect());
 });
@@ -55,10 +53,8 @@ async function main(): Promise<void> {
   await queue.ready();
   queue.work(handlers, { handlerTimeoutMs: 30_000, confirm: confirmAndDie });
   // Once it counts, the worker waits for events.
-  while ((await queue.stats()).workers === 0)
-    await new Promise((resolve) => setTimeout(resolve, 10));
+  await until(async () => (await queue.stats()).workers > 0);
   process.send?.("ready");
-  const storing = Array.from({ length: Number(lanes) }, storeInTurn);
   // A store that the end of the queue rejects was not reported.
-  await Promise.allSettled(storing);
+  await Promise.allSettled(Array.from({ length: Number(lanes) }, storeInTurn));
 }

@@ -63,9 +63,9 @@ describe("redisQueue", () => {
     const group = { sentinels, name: "main" };
     expect(resolve({ connection: group })).toHaveProperty("replicas", "all");
     expect(resolve({ connection: group, replicas: 0 })).toHaveProperty("replicas", 0);
-    const connection = { cluster: sentinels };
-    expect(resolve({ connection })).toMatchObject({ prefix: "{push}", replicas: 0 });
-    expect(resolve({ connection, prefix: "a{b}" })).toHaveProperty("prefix", "a{b}");
+    const nodes = { cluster: sentinels };
+    expect(resolve({ connection: nodes })).toMatchObject({ prefix: "{push}", replicas: 0 });
+    expect(resolve({ connection: nodes, prefix: "a{b}" })).toHaveProperty("prefix", "a{b}");
   });
 
   it("takes a backoff in milliseconds as a fixed one", () => {

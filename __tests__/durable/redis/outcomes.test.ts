@@ -45,10 +45,10 @@ describeRedisQueues("waitForChallenge between processes", (app) => {
   });
 
   it("records no outcome of a conflict that arrives at the same time", async () => {
-    const receivers = [await open(), await open()];
+    const [a, b] = [await open(), await open()];
     const sent = Array.from({ length: 40 }, (_, index) => {
       const names = { uuid: `u${index >> 1}`, challenge_sid: sidOf(index) };
-      return receivers[index % 2]?.deliver(eventRequest("challenge.approved", names));
+      return (index % 2 === 0 ? a : b).deliver(eventRequest("challenge.approved", names));
     });
     await Promise.all(sent);
     expect(await outcomeKeys()).toHaveLength(20);
