@@ -123,9 +123,8 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
     },
   );
 
-  it.each(engine.failures.map((failure) => [failure.name, failure] as const))(
-    "a store that %s gets 503, is reported without a parameter of the event, and 200 afterwards",
-    async (_name, { error, begin, end }) => {
+  for (const { name, error, begin, end } of engine.failures) {
+    it(`a store that ${name} gets 503, is reported without a parameter of the event, and 200 afterwards`, async () => {
       const { push, port, deliver } = await receiveReady({ storeTimeoutMs: 2_000 });
       const reported: unknown[] = [];
       push.onRejected((...report) => void reported.push(report));
@@ -142,6 +141,6 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
       await end();
       let count = 0;
       await until(async () => (await deliver(`u${count++}`)) === 200);
-    },
-  );
+    });
+  }
 }
