@@ -2,6 +2,7 @@ import { publish, trace, type Traces } from "../observability/diagnostics";
 import { WebhookError } from "../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { selectHandlers, type HandlerContext, type Handlers } from "./handler-registry";
+import type { AnyHandler } from "./handler-registry";
 import type { Reporter } from "../observability/reporter";
 
 /** The context of a run of handlers, without the signal. */
@@ -34,10 +35,13 @@ export function createDispatch(handlers: Handlers, reports: Reporter) {
       attempt: context.attempt,
       durationMs: performance.now() - startMs,
     });
-    let isHandled: boolean;
+    let selected: ReturnType<typeof selectHandlers>;
     try {
       if (prepare !== undefined) await prepare();
-      isHandled = await runHandlers(handlers, event, context, timeoutMs);
+      selected = selectHandlers(handlers, event);
+      const running = runHandlers(selected.handlers, event, context, timeoutMs);
+      // Without a promise, there is nothing to wait for and no timer to start.
+      if (running !== undefined) await running;
     } catch (error) {
       const failure = error as WebhookError;
       publish("failed", () => ({ ...describeRun(), code: failure.code }));
@@ -46,8 +50,8 @@ export function createDispatch(handlers: Handlers, reports: Reporter) {
       reports.error(failure, event, about);
       throw failure;
     }
-    if (isHandled) publish("handled", describeRun);
-    else reports.unhandled(event, selectHandlers(handlers, event).handlers.length > 0);
+    if (selected.isHandled) publish("handled", describeRun);
+    else reports.unhandled(event, selected.handlers.length > 0);
   }
 
   return (
@@ -64,40 +68,38 @@ export function createDispatch(handlers: Handlers, reports: Reporter) {
 }
 
 /**
- * Runs the handlers of an event concurrently and waits for all.
+ * Starts the handlers of an event concurrently; returns a promise when one of them has.
  *
  * @param timeoutMs the time after which the signal of the handlers is aborted and the run fails.
- * @returns whether the event had a handler of its type or of `onUnhandled`.
- * @throws WebhookError `HANDLER_FAILED` with the value that the handler threw as its cause (an
- *   AggregateError of several), `HANDLER_TIMEOUT`.
+ * @throws WebhookError (by the promise) `HANDLER_FAILED` with the value that the handler threw as its
+ *   cause (an AggregateError of several), `HANDLER_TIMEOUT`.
  */
-async function runHandlers(
-  handlers: Handlers,
+function runHandlers(
+  handlers: readonly AnyHandler[],
   event: PushEvent | UnknownPushEvent,
   context: RunContext,
   timeoutMs: number,
-): Promise<boolean> {
-  const selected = selectHandlers(handlers, event);
-  if (selected.handlers.length === 0) return false;
-
+): Promise<void> | undefined {
   const timeout = new AbortController();
   const { signal } = timeout;
   const { attempt, authTokenIndex, publicUrlIndex, receiver } = context;
   // Each field by its name: a spread costs Node 20 a microsecond.
   const run: HandlerContext = { attempt, authTokenIndex, publicUrlIndex, receiver, signal };
-  const results = selected.handlers.map((handler): unknown => {
+  const results = handlers.map((handler): unknown => {
     try {
       return handler(event, run);
     } catch (error) {
       return Promise.reject(error);
     }
   });
-  // Without a promise, there is nothing to wait for and no timer to start.
-  if (results.some(mayBePending)) throwFailures(await settle(results, timeout, timeoutMs));
-  return selected.isHandled;
+  return results.some(mayBePending) ? settle(results, timeout, timeoutMs) : undefined;
 }
 
-async function settle(results: readonly unknown[], timeout: AbortController, timeoutMs: number) {
+async function settle(
+  results: readonly unknown[],
+  timeout: AbortController,
+  timeoutMs: number,
+): Promise<void> {
   const timedOut = Symbol("timed out");
   let timer: NodeJS.Timeout | undefined;
   const expiry = new Promise<typeof timedOut>((resolve) => {
@@ -105,7 +107,7 @@ async function settle(results: readonly unknown[], timeout: AbortController, tim
   });
   const settled = await Promise.race([Promise.allSettled(results), expiry]);
   clearTimeout(timer);
-  if (settled !== timedOut) return settled;
+  if (settled !== timedOut) return throwFailures(settled);
   const error = new WebhookError(
     "HANDLER_TIMEOUT",
     `The handlers of this event ran longer than ${Math.round(timeoutMs)} ms: handlerTimeoutMs, or the rest of deadlineMs.`,
