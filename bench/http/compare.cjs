@@ -20,15 +20,17 @@ const NAMES = {
   i: "h in Express 5",
   l: "b in Express 5",
 };
+/** Then V8 compiles no more. */
+const STEADY_REQUESTS = 60_000;
 const ROUNDS = 15;
 const REQUESTS_PER_ROUND = 1_500;
 
-async function compareIn(mode) {
+async function compareIn(mode, warmUpRequests) {
   const contestants = [];
   for (const [name, what] of Object.entries(NAMES)) {
     contestants.push({ name, what, server: await startServer(name, mode), cpu: [], rate: [] });
   }
-  for (const { server } of contestants) await warmUp(server);
+  for (const { server } of contestants) await warmUp(server, warmUpRequests);
   for (let round = 0; round < ROUNDS; round++) {
     for (const { server, cpu, rate } of contestants) {
       const requests = Array.from({ length: REQUESTS_PER_ROUND }, makeGoodRequest);
@@ -40,7 +42,7 @@ async function compareIn(mode) {
     }
   }
   console.log(
-    `\nNode ${process.version}, ${mode} mode: CPU of the server per request, requests per second, RSS after ${WARM_UP_REQUESTS + ROUNDS * REQUESTS_PER_ROUND} requests`,
+    `\nNode ${process.version}, ${mode} mode, after ${warmUpRequests} requests: CPU of the server per request, requests per second, RSS after ${warmUpRequests + ROUNDS * REQUESTS_PER_ROUND} requests`,
   );
   const of = {};
   for (const { name, what, server, cpu, rate } of contestants) {
@@ -53,14 +55,15 @@ async function compareIn(mode) {
   }
   const ratio = (x, y) => (of[x].cpu / of[y].cpu).toFixed(2);
   console.log(
-    `f: ${ratio("c", "f")} of c, ${ratio("e", "f")} of e; k: ${ratio("c", "k")} of c, ${ratio("e", "k")} of e; g: ${ratio("b", "g")} of b, ${ratio("e", "g")} of e; the same work: f ${ratio("i", "f")} of i, g ${ratio("h", "g")} of h; work by hand: i ${ratio("c", "i")} of c, h ${ratio("b", "h")} of b, i ${ratio("e", "i")} and l ${ratio("e", "l")} of e (above 1 is faster); RSS of f: ${(of.f.rss / of.c.rss).toFixed(2)} of c, ${(of.f.rss / of.e.rss).toFixed(2)} of e`,
+    `f: ${ratio("c", "f")} of c, ${ratio("e", "f")} of e; k: ${ratio("c", "k")} of c, ${ratio("e", "k")} of e; g: ${ratio("b", "g")} of b, ${ratio("e", "g")} of e; the same work: f ${ratio("i", "f")} of i, g ${ratio("h", "g")} of h; work by hand: i ${ratio("c", "i")} of c, h ${ratio("b", "h")} of b, i ${ratio("e", "i")} and l ${ratio("e", "l")} of e (above 1 is faster); RSS of f: ${(of.f.rss / of.c.rss).toFixed(2)} of c, ${(of.f.rss / of.e.rss).toFixed(2)} of e, ${(of.f.rss / of.i.rss).toFixed(2)} of i`,
   );
 }
 
 async function compare() {
-  await compareIn("normal");
+  await compareIn("normal", WARM_UP_REQUESTS);
+  await compareIn("normal", STEADY_REQUESTS);
   // Request and response have the app's prototypes from the start: without the cost of Express itself.
-  await compareIn("fast");
+  await compareIn("fast", WARM_UP_REQUESTS);
 }
 
 module.exports = { compare };

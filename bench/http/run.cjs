@@ -2,7 +2,7 @@
 /**
  * Runs the benches over HTTP, all of them or those that are named:
  *
- * npm run bench -- [compare] [rejections] [growth] [latency] [uploads] [console] [starts] [memory] [tracing]
+ * npm run bench -- [compare] [rejections] [growth] [latency] [uploads] [console] [starts] [memory] [parts] [tracing]
  * npm run bench -- against=<commit>
  */
 const { spawnSync } = require("node:child_process");
@@ -17,12 +17,18 @@ const BENCHES = {
   console: () => require("./console.cjs").consolePage(),
   starts: () => require("./starts.cjs").starts(),
   tracing: () => require("./tracing.cjs").tracing(),
-  memory: () => {
-    console.log("\nMemory of uuids and outcomes, in the heap and beside it");
-    const args = ["--expose-gc", `${__dirname}/memory.cjs`];
-    if (spawnSync(process.execPath, args, { stdio: "inherit" }).status !== 0) process.exitCode = 1;
-  },
+  memory: () =>
+    runAlone("Memory of uuids and outcomes, in the heap and beside it", "--expose-gc", "memory"),
+  parts: () =>
+    runAlone("CPU of a request without a socket, part by part", "--single-threaded", "parts"),
 };
+
+/** Runs a bench that needs an option of V8. */
+function runAlone(title, option, name) {
+  console.log(`\n${title}`);
+  const args = [option, `${__dirname}/${name}.cjs`];
+  if (spawnSync(process.execPath, args, { stdio: "inherit" }).status !== 0) process.exitCode = 1;
+}
 
 async function main(names) {
   const commit = names.find((name) => name.startsWith("against="))?.slice("against=".length);
