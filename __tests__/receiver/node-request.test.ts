@@ -7,15 +7,10 @@ import { isPromise } from "node:util/types";
 import { connect, type Socket } from "node:net";
 import { runInNewContext } from "node:vm";
 import { inject } from "light-my-request";
-import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import {
-  AUTH_TOKEN,
-  encodeForm,
-  eventPairs,
-  PUBLIC_URL,
-  signedRequestOf,
-} from "../support/webhook-requests";
-import { sendRaw, SERVERS, startServer, stopServers } from "../support/servers";
+import type { PushWebhooksOptions } from "express-push-verification";
+import { createReceiver } from "../support/receivers";
+import { encodeForm, eventPairs, PUBLIC_URL, signedRequestOf } from "../support/webhook-requests";
+import { PATH, rawRequest, sendRaw, SERVERS, startServer, stopServers } from "../support/servers";
 import type { ListenerOf, Middleware } from "../support/servers";
 import type { NodeMessage } from "../../lib/receiver/node-request";
 
@@ -23,18 +18,20 @@ afterEach(stopServers);
 
 const pairs = eventPairs("factor.created");
 const { headers, body = "" } = signedRequestOf(pairs);
-const startOf = (...lines: string[]) =>
-  `${["POST /push/events HTTP/1.1", "host: x", ...Object.entries(headers).map((pair) => pair.join(": ")), ...lines].join("\r\n")}\r\n\r\n`;
+const startOf = (line: string) =>
+  rawRequest({ method: "POST", path: PATH, headers, body: undefined }, [line]);
 const announced = (length = body.length) => startOf(`content-length: ${length}`);
 const CHUNKED = startOf("transfer-encoding: chunked");
+const LAST = "0\r\n\r\n";
+const ON_NODE = SERVERS.find(([name]) => name === "node:http")![1];
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
-const halves = [body.slice(0, 50), body.slice(50)] as const;
+const half = body.slice(0, 50);
 
 type Before = (req: NodeMessage) => unknown;
 
 /** Creates a receiver, and a promise of what it makes of a request: 200 or its rejection. */
 function createPush(options: Partial<PushWebhooksOptions> = {}) {
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
+  const { push } = createReceiver(options);
   const result = new Promise<string>((resolve) => {
     push.onAny(() => resolve("200"));
     push.onRejected(({ status, code, message }) => resolve(`${status} ${code} ${message}`));
@@ -55,32 +52,31 @@ const runBefore =
 /** Sends raw bytes to a receiver that runs after `before`; returns 200, or the code. */
 async function receive(
   chunks: readonly string[],
-  before: Before = () => {},
   options: Partial<PushWebhooksOptions> = {},
+  before: Before = () => {},
   giveUpMs = 20_000,
 ): Promise<string> {
   const { push, result } = createPush(options);
-  const first = runBefore(before);
-  const port = await startServer((req, res) => void first(req, res, () => push(req, res)));
+  const port = await startServer(ON_NODE(push, runBefore(before)));
   await sendRaw(port, [...chunks], { giveUpMs });
   return (await result).replace(/^\d+ (\w+) .*$/s, "$1");
 }
 
 const consume = async (req: IncomingMessage) => void (await once(req.resume(), "end"));
-const parsedAs = (parsed: unknown) => async (req: NodeMessage) => {
-  await consume(req);
-  req.body = parsed;
-};
 const keptAs = (kept: object) => async (req: NodeMessage) => {
   await consume(req);
   Object.assign(req, kept);
 };
+const parsedAs = (parsed: unknown) => keptAs({ body: parsed });
+const beside = (given: object): Row => ({ before: (req) => void Object.assign(req, given) });
 /** The collector that is copied most often. */
 const collect = (req: NodeMessage) => {
   req.rawBody = "";
   req.on("data", (data: Buffer) => (req.rawBody += data.toString()));
 };
-const OtherBytes = runInNewContext("Uint8Array") as Uint8ArrayConstructor;
+const otherBytes: unknown = runInNewContext("Uint8Array.from(bytes)", {
+  bytes: [...Buffer.from(body)],
+});
 
 /** What the helper of Vercel does with a body: it reads the body, and puts a copy back. */
 async function putBack(req: NodeMessage): Promise<void> {
@@ -116,30 +112,18 @@ const BODIES: Record<string, Row> = {
   "piped elsewhere": { before: (req) => void req.pipe(new PassThrough()).resume() },
   "with the encoding utf8": { before: (req) => void req.setEncoding("utf8") },
   "with the encoding latin1": { before: (req) => void req.setEncoding("latin1") },
-  'beside an empty rawBody ""': { before: (req) => (req.rawBody = "") },
-  "beside empty bytes in rawBody": { before: (req) => (req.rawBody = Buffer.alloc(0)) },
-  'beside an empty body ""': { before: (req) => (req.body = "") },
-  "beside an empty object": { before: (req) => (req.body = {}) },
-  "beside a list in rawBody": { before: (req) => (req.rawBody = []) },
+  'beside an empty rawBody ""': beside({ rawBody: "" }),
+  "beside empty bytes in rawBody": beside({ rawBody: Buffer.alloc(0) }),
+  'beside an empty body ""': beside({ body: "" }),
+  "beside an empty object": beside({ body: {} }),
+  "beside a list in rawBody": beside({ rawBody: [] }),
   "with a collector that just began": { before: collect },
-  "with a collector that is collecting": {
-    before: async (req) => {
-      collect(req);
-      await once(req, "data");
-    },
-  },
-  "with a collector that has ended": {
-    before: async (req) => {
-      collect(req);
-      await once(req, "end");
-    },
-  },
+  "with a collector that is collecting": { before: (req) => (collect(req), once(req, "data")) },
+  "with a collector that has ended": { before: (req) => (collect(req), once(req, "end")) },
   "read and put back": { before: putBack },
   "kept as bytes": { before: keptAs({ rawBody: Buffer.from(body) }) },
   "kept as text": { before: keptAs({ rawBody: body, body: "x" }) },
-  "kept as bytes of another realm": {
-    before: keptAs({ rawBody: OtherBytes.from(Buffer.from(body)) }),
-  },
+  "kept as bytes of another realm": { before: keptAs({ rawBody: otherBytes }) },
   "kept as text in body, beside an empty rawBody": { before: keptAs({ rawBody: "", body }) },
   "kept whole in body, beside a part in rawBody": {
     before: keptAs({ rawBody: body.slice(0, 9), body }),
@@ -154,7 +138,7 @@ const BODIES: Record<string, Row> = {
   "read, and an empty object kept": { before: parsedAs({}), reason: "it kept neither" },
   "parsed to a nested form": { before: parsedAs({ a: { b: "1" } }), reason: "it kept neither" },
   "kept in part": {
-    before: keptAs({ rawBody: body.slice(0, 50) }),
+    before: keptAs({ rawBody: half }),
     reason: `req.rawBody has 50 of ${body.length} bytes`,
     leastSegments: 1,
   },
@@ -166,10 +150,7 @@ const BODIES: Record<string, Row> = {
     leastSegments: 2,
   },
   "read in part": {
-    before: async (req) => {
-      await once(req, "data");
-      req.pause();
-    },
+    before: (req) => once(req, "data").then(() => req.pause()),
     reason: "the stream has .* of .* bytes",
     leastSegments: 2,
   },
@@ -187,8 +168,7 @@ function cut(count: number): string[] {
   return Array.from({ length: count }, (_, index) => body.slice(index * length).slice(0, length));
 }
 
-type Segments = readonly string[];
-type Column = (row: Row, segments: Segments) => Promise<string>;
+type Column = (row: Row, segments: readonly string[]) => Promise<string>;
 
 /** Sends each segment after the server has received the one before it. */
 function serve(listenerOf: ListenerOf, head: string, encode: (part: string) => string): Column {
@@ -230,23 +210,15 @@ const COLUMNS: Record<string, Column> = {
   ...Object.fromEntries(
     SERVERS.map(([name, listenerOf]) => [name, serve(listenerOf, announced(), String)]),
   ),
-  chunked: serve(
-    SERVERS.find(([name]) => name === "node:http")![1],
-    CHUNKED,
-    (part) => chunk(part) + (body.endsWith(part) ? "0\r\n\r\n" : ""),
-  ),
+  chunked: serve(ON_NODE, CHUNKED, (part) => chunk(part) + (body.endsWith(part) ? LAST : "")),
   fetch: fetchWith,
 };
 
 describe("a body", () => {
-  const table: Record<string, Record<string, string>> = {};
-  afterAll(() => console.table(table));
-
-  it.each(Object.entries(BODIES))("%s", async (what, row) => {
+  it.each(Object.entries(BODIES))("%s", async (_what, row) => {
     const { reason, leastSegments = 0 } = row;
     const expected =
       reason === undefined ? /: 200$/ : new RegExp(`: 500 BODY_CONSUMED .*(${reason})`);
-    const cells: Record<string, string> = (table[what] = {});
     for (const [name, column] of Object.entries(COLUMNS)) {
       if (name === "fetch" && row.fetch === undefined) continue;
       // Without Content-Length, a part cannot be told from the whole once the stream has ended.
@@ -254,7 +226,6 @@ describe("a body", () => {
       for (const count of [1, 2, 5].filter((one) => one >= leastSegments)) {
         const result = await column(row, cut(count));
         expect(`${name}, ${count} segments: ${result}`).toMatch(expected);
-        cells[name] = `${cells[name] ?? ""} ${result.slice(0, 3)}`.trim();
       }
     }
   });
@@ -263,43 +234,43 @@ describe("a body", () => {
 const formBytes = pairs.reduce((bytes, pair) => bytes + Buffer.byteLength(pair.join("")), 0);
 it.each<[string, number, readonly string[], Before?]>([
   ["announced", body.length, [announced(), body]],
-  ["not announced", body.length, [CHUNKED, `${chunk(body)}0\r\n\r\n`]],
+  ["not announced", body.length, [CHUNKED, chunk(body) + LAST]],
   ["in req.rawBody", body.length, [announced(1), "x"], (req) => (req.rawBody = body)],
   ["parsed", formBytes, [announced(1), "x"], parsedAs(Object.fromEntries(pairs))],
 ])("accepts a body of the limit, and rejects one byte more: %s", async (...row) => {
   const [, limitBytes, chunks, before = () => {}] = row;
-  expect(await receive(chunks, before, { limitBytes })).toBe("200");
-  expect(await receive(chunks, before, { limitBytes: limitBytes - 1 })).toBe("BODY_TOO_LARGE");
+  expect(await receive(chunks, { limitBytes }, before)).toBe("200");
+  expect(await receive(chunks, { limitBytes: limitBytes - 1 }, before)).toBe("BODY_TOO_LARGE");
 });
 
 it("starts no timer for a body that arrives with its headers, or is rejected then", async () => {
   const start = jest.spyOn(timers, "setTimeout");
   const deadlineMs = 143;
   const started = () => start.mock.calls.filter(([, delayMs]) => delayMs === deadlineMs);
-  await receive([announced() + body], undefined, { deadlineMs });
-  await receive([CHUNKED + chunk(body)], undefined, { limitBytes: 11, deadlineMs });
+  await receive([announced() + body], { deadlineMs });
+  await receive([CHUNKED + chunk(body)], { limitBytes: 11, deadlineMs });
   expect(started()).toEqual([]);
-  await receive([announced() + halves[0]], undefined, { deadlineMs });
+  await receive([announced() + half], { deadlineMs });
   expect(started()).toHaveLength(1);
   start.mockRestore();
 });
 
 it("rejects a body that is late or cut short, or whose client is gone", async () => {
-  const half = [announced(), halves[0]];
-  expect(await receive(half, undefined, { deadlineMs: 100 })).toBe("BODY_TIMEOUT");
-  expect(await receive(half, undefined, {}, 100)).toBe("BODY_MALFORMED");
+  const cutShort = [announced(), half];
+  expect(await receive(cutShort, { deadlineMs: 100 })).toBe("BODY_TIMEOUT");
+  expect(await receive(cutShort, {}, undefined, 100)).toBe("BODY_MALFORMED");
   const gone: Before = (req) => new Promise((resolve) => req.socket.once("close", resolve));
-  expect(await receive(half, gone, {}, 100)).toBe("BODY_MALFORMED");
+  expect(await receive(cutShort, {}, gone, 100)).toBe("BODY_MALFORMED");
   expect(await receive([CHUNKED, "3\r\na=1\r\nxyz\r\n"])).toBe("BODY_MALFORMED");
 });
 
 it("reads a body once it was announced, from adapters of serverless platforms", async () => {
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
-  const sent = { method: "POST" as const, url: "/push/events", headers, payload: body };
+  const { push } = createReceiver();
+  const sent = { method: "POST" as const, url: PATH, headers, payload: body };
   expect(await inject((req, res) => void push(req, res), sent)).toHaveProperty("statusCode", 200);
   // Without a socket and raw headers.
   const req = Readable.from([Buffer.from(encodeForm(pairs))]) as NodeMessage;
-  Object.assign(req, { method: "POST", url: "/push/events", httpVersionMajor: 1, complete: true });
+  Object.assign(req, { method: "POST", url: PATH, httpVersionMajor: 1, complete: true });
   req.headers = { ...headers, "content-length": String(body.length) };
   const written: number[] = [];
   const res = { writeHead: (status: number) => written.push(status), end() {} };
