@@ -81,10 +81,7 @@ describe("describeCause", () => {
     expect(text.match(/^Error: \w+$/gm)).toEqual(["Error: one", "Error: two", "Error: three"]);
   });
 
-  it.each([
-    ["without a cause", new WebhookError("BODY_CONSUMED", "consumed")],
-    ["whose cause is undefined", failure(undefined)],
-  ])("returns undefined for an error %s", (_what, error) => {
-    expect(describeCause(error)).toBeUndefined();
+  it("returns undefined for an error without a cause", () => {
+    expect(describeCause(failure(undefined))).toBeUndefined();
   });
 });

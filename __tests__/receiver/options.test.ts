@@ -10,43 +10,27 @@ const TWO_ACCOUNTS = [ACCOUNT_SID, ACCOUNT_SID.replace("AC3", "AC4")];
 const eventQueue = { store() {}, outcomes: {} };
 const store = { claim: () => "new", complete() {}, release() {} };
 
+const ILL_FORMED = [` ${PUBLIC_URL}`, `${PUBLIC_URL} `, `${PUBLIC_URL}/ x`, `${PUBLIC_URL}\uD800`];
+const NO_URLS = ["", new URL(PUBLIC_URL), undefined, 5, [], Array<string>(21).fill(PUBLIC_URL)];
 const NO_NUMBERS = [0, -1, 1.5, "64kb", Number.NaN, Number.POSITIVE_INFINITY, null];
 
 /** Values that each option rejects. */
 const BAD: Record<string, unknown[]> = {
   authToken: [undefined, null, "", [], [""], [AUTH_TOKEN, ""], 5, {}, Buffer.from("x")],
   publicUrl: [
-    "",
-    ...words("/webhooks/push hooks.example.test/push //hooks.example.test/push https: https://"),
+    ...words("/push hooks.example.test/push //hooks.example.test/push https: https:// http://[a"),
     ...words("ftp://hooks.example.test/push https:///push https://hooks.example.test:99999/push"),
-    " https://hooks.example.test/push",
-    "https://hooks.example.test/push ",
-    "https://hooks.example.test/pu sh",
-    "https://hooks.example.test/\uD800",
-    "http://[hooks",
-    new URL(PUBLIC_URL),
-    undefined,
-    5,
-    [],
-    ["/push"],
-    [PUBLIC_URL, ""],
-    Array<string>(21).fill(PUBLIC_URL),
+    ...ILL_FORMED,
+    ...ILL_FORMED.map((url) => [PUBLIC_URL, url]),
+    ...NO_URLS,
   ],
   signatureHeader: ["", "X Signature", "X-Sig:", "é", 5],
   urlMatching: ["any", "", true],
   limitBytes: NO_NUMBERS,
   handlerTimeoutMs: [...NO_NUMBERS, 2 ** 31],
   deadlineMs: [99, 1.5, "14s"],
-  allowedAccountSids: [
-    "",
-    ACCOUNT_SID,
-    [SERVICE_SID],
-    [],
-    [ACCOUNT_SID, "x"],
-    [[ACCOUNT_SID]],
-    /^AC/,
-  ],
-  allowedServiceSids: ["", SERVICE_SID, [ACCOUNT_SID], [], 5],
+  allowedAccountSids: ["", ACCOUNT_SID, [SERVICE_SID], [], [ACCOUNT_SID, "x"], [[ACCOUNT_SID]]],
+  allowedServiceSids: [SERVICE_SID, [ACCOUNT_SID]],
   acknowledge: ["never", true],
   confirm: [true],
   dedupe: [true, null, {}, { claim() {}, complete() {} }],
@@ -70,15 +54,10 @@ const MISTAKES: [message: string, options: object][] = [
   ["confirmTypes", { confirmTypes: ["challenge.approved"] }],
   ["handlerTimeoutMs", { deadlineMs: 5_000, handlerTimeoutMs: 5_001 }],
   ["a function", { authToken: ["one", "two"], allowedAccountSids: TWO_ACCOUNTS }],
-  ...["accountSid", "account_sid", "accounts"].map((name): [string, object] => [
-    `there is no option "${name}". Did you mean "allowedAccountSids"?`,
-    { [name]: ACCOUNT_SID },
-  ]),
+  ['no option "account_sid". Did you mean "allowedAccountSids"?', { account_sid: ACCOUNT_SID }],
   ['Did you mean "allowedServiceSids"?', { serviceSid: SERVICE_SID }],
-  ...["publicURL", "webhook_url", "webhookUrl"].map((name): [string, object] => [
-    'Did you mean "publicUrl"?',
-    { [name]: PUBLIC_URL },
-  ]),
+  ['Did you mean "publicUrl"?', { webhook_url: PUBLIC_URL }],
+  ['Did you mean "publicUrl"?', { webhookUrl: PUBLIC_URL }],
   ["token", { token: AUTH_TOKEN }],
 ];
 
@@ -93,9 +72,7 @@ describe("pushWebhooks", () => {
     const make = () => pushWebhooks(options as never);
     expect(make).toThrow(TypeError);
     expect(make).toThrow(message);
-    expect(make).toThrow(
-      expect.objectContaining({ message: expect.not.stringContaining(AUTH_TOKEN) }),
-    );
+    expect(make).not.toThrow(AUTH_TOKEN);
   });
 
   it("explains the mistake of app.use(pushWebhooks)", () => {
@@ -103,21 +80,16 @@ describe("pushWebhooks", () => {
     expect(() => pushWebhooks(req as never)).toThrow("app.use(path, pushWebhooks({");
   });
 
-  it.each<[object]>([
-    [{}],
-    [{ authToken: [AUTH_TOKEN, "next"] }],
-    [{ authToken: async () => AUTH_TOKEN }],
-    [{ publicUrl: "http://localhost:3000/" }],
-    [{ publicUrl: "HTTPS://bücher.example/push?a='&b#rc=2" }],
-    [{ publicUrl: "https://bot:pw@[::1]:8443/push" }],
-    [{ signatureHeader: "X-Twilio-Signature", urlMatching: "exact", limitBytes: 1 }],
-    [{ allowedAccountSids: [ACCOUNT_SID], allowedServiceSids: [SERVICE_SID] }],
-    [{ acknowledge: "before", handlerTimeoutMs: 2 ** 31 - 1, dedupe: false, forwardErrors: true }],
-    [{ dedupe: store, logger: console }],
-    [{ authToken: () => AUTH_TOKEN, allowedAccountSids: TWO_ACCOUNTS }],
-    [{ authToken: AUTH_TOKEN, allowedAccountSids: TWO_ACCOUNTS }],
-    [{ authToken: [AUTH_TOKEN, "next"], allowedAccountSids: [ACCOUNT_SID] }],
-    [{ dedupe: undefined, logger: undefined, limitBytes: undefined }],
+  it.each<object>([
+    { publicUrl: "http://localhost:3000/" },
+    { publicUrl: "HTTPS://bücher.example/push?a='&b#rc=2" },
+    { publicUrl: "https://bot:pw@[::1]:8443/push" },
+    { signatureHeader: "X-Twilio-Signature", urlMatching: "exact", limitBytes: 1 },
+    { acknowledge: "before", handlerTimeoutMs: 2 ** 31 - 1, dedupe: false, forwardErrors: true },
+    { dedupe: store, logger: console },
+    { authToken: () => AUTH_TOKEN, allowedAccountSids: TWO_ACCOUNTS },
+    { authToken: AUTH_TOKEN, allowedAccountSids: TWO_ACCOUNTS },
+    { authToken: [AUTH_TOKEN, "next"], allowedAccountSids: [ACCOUNT_SID] },
   ])("accepts %p", (options) => {
     expect(() => pushWebhooks({ ...good, ...options })).not.toThrow();
   });
@@ -135,14 +107,11 @@ describe("close", () => {
 });
 
 describe("verifyPushRequest", () => {
-  it.each([
-    ["deadlineMs", 5],
-    ["acknowledge", "after"],
-    ["publicUrl", "x"],
-    ["accountSid", ACCOUNT_SID],
-  ])("rejects the option %s", async (name, value) => {
-    const request = { method: "POST", url: "/", headers: {}, body: "" };
-    const verified = verifyPushRequest(request, { ...good, [name]: value });
-    await expect(verified).rejects.toThrow(TypeError);
-  });
+  it.each([{ deadlineMs: 5 }, { acknowledge: "after" }, { publicUrl: "x" }])(
+    "rejects the option %j",
+    async (options) => {
+      const request = { method: "POST", url: "/", headers: {}, body: "" };
+      await expect(verifyPushRequest(request, { ...good, ...options })).rejects.toThrow(TypeError);
+    },
+  );
 });

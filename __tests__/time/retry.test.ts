@@ -57,23 +57,22 @@ describe("createRetry", () => {
     await expect(retry(() => 1)).resolves.toBe(1);
   });
 
-  it("limits the only attempt to 250 ms at maxRetrying", async () => {
-    const retry = createRetry({ retryForMs: 600, maxRetrying: 1 });
-    let isHeld = true;
-    const held = retry(never).catch(() => (isHeld = false));
-    await expect(retry(never)).rejects.toHaveProperty("code", "OVERLOADED");
-    expect(isHeld).toBe(true);
-    await held;
-  });
-
-  it("limits the only attempt to attemptWhenFullMs at maxRetrying", async () => {
-    jest.useFakeTimers();
-    const retry = createRetry({ maxRetrying: 0, attemptWhenFullMs: 600 });
-    const late = retry(() => new Promise((resolve) => setTimeout(resolve, 400, "late")));
-    await jest.advanceTimersByTimeAsync(400);
-    jest.useRealTimers();
-    expect(await late).toBe("late");
-  });
+  it.each([
+    [{}, 249, "late"],
+    [{}, 251, "OVERLOADED"],
+    [{ attemptWhenFullMs: 600 }, 400, "late"],
+  ])(
+    "limits the only attempt at maxRetrying: %j, after %i ms: %s",
+    async (limit, delayMs, found) => {
+      jest.useFakeTimers();
+      const attempt = () => new Promise((resolve) => setTimeout(resolve, delayMs, "late"));
+      const retry = createRetry({ maxRetrying: 0, ...limit });
+      const tried = retry(attempt).catch(({ code }: WebhookError) => code);
+      await jest.advanceTimersByTimeAsync(delayMs);
+      jest.useRealTimers();
+      expect(await tried).toBe(found);
+    },
+  );
 
   it("pauses as configured, and starts another attempt after attemptMs", async () => {
     let attempts = 0;
