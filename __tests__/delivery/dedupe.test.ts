@@ -119,6 +119,21 @@ it.each<[what: string, claims: unknown[], result: string, runs: number]>([
   expect(run).toHaveBeenCalledTimes(runs);
 });
 
+it.each([
+  ["drops", "duplicate", () => Promise.resolve()],
+  ["runs, after a failure of the other one,", "new", () => Promise.reject(new Error("failed"))],
+])("%s a delivery that another receiver with the same memory runs", async (_what, result, end) => {
+  const store = createMemoryDedupe();
+  const gate = createGate();
+  const first = start(store).deliver(keyOf("a"), () => gate.opened.then(end));
+  const second = start(store, 2_000).deliver();
+  await nextTurn();
+  expect(run).not.toHaveBeenCalled();
+  gate.open();
+  await Promise.allSettled([first]);
+  expect(await second).toBe(result);
+});
+
 it.each<[claim: unknown, cause: object]>([
   // No TypeError: the store itself works.
   ["running", { name: "Error" }],
