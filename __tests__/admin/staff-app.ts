@@ -1,36 +1,48 @@
 import express from "express";
-import { adminRouter, createAdminClient } from "express-push-verification/admin";
+import supertest from "supertest";
+import { adminRouter } from "express-push-verification/admin";
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
-import { clientOptions } from "../support/upstream";
+import { clientAt, CREDENTIALS } from "../support/upstream";
 
-export type App = express.Express;
 export { APPS } from "../support/servers";
 
 export interface StaffAppOptions extends Partial<AdminRouterOptions> {
-  makeApp?: () => App;
+  makeApp?: () => express.Express;
   before?: express.RequestHandler[];
   mount?: string;
-  as?: Parameters<typeof clientOptions>[1];
+  as?: keyof typeof CREDENTIALS;
   timeoutMs?: number;
+  trusts?: unknown;
 }
 
-/** Returns an app with an admin router at its mount, and the audit entries of that router. */
+/** Makes an app with an admin router at its mount; returns also the audit entries of that router. */
 export function makeStaffApp(
   { url }: { url: string },
   {
     makeApp = express,
     before = [],
     mount = "/admin",
-    as,
+    as = "account",
     timeoutMs = 2_000,
+    trusts = false,
     ...options
   }: StaffAppOptions = {},
-): { app: App; audits: AuditEntry[] } {
+) {
   const audits: AuditEntry[] = [];
-  const client = createAdminClient({ ...clientOptions(url, as), timeoutMs, maxRetries: 0 });
-  const app = makeApp();
+  const client = clientAt(url, { ...CREDENTIALS[as], timeoutMs, maxRetries: 0 });
+  const app = makeApp().set("trust proxy", trusts);
   for (const middleware of before) app.use(middleware);
   const onAudit = (entry: AuditEntry) => void audits.push(entry);
   app.use(mount, adminRouter({ client, authorize: () => true, onAudit, ...options }));
-  return { app, audits };
+  const at = mount.replace(":tenant", "blue").replace(/\/$/, "");
+
+  /** Sends a request, such as `post /keys`, to the router. */
+  function call(line: string, body?: unknown, headers: Record<string, string> = {}) {
+    const [method = "", path = ""] = line.split(" ");
+    const sent = supertest(app)
+      [method as "get"](at + path)
+      .set(headers);
+    return body === undefined ? sent : sent.send(body as object);
+  }
+  return { app, audits, call };
 }

@@ -1,173 +1,154 @@
 /** Every state of every page: accessible, without a fault, and with a screenshot to look at. */
 import type { Page } from "playwright-core";
-import type { AdminRouterOptions } from "express-push-verification/admin";
 import type { EventStatus } from "express-push-verification/durable";
 import { AUTH_TOKEN, CHALLENGE_SID } from "../support/webhook-requests";
-import { describeWithBrowser, useBrowser } from "../support/browser";
+import { describeWithBrowser } from "../support/browser";
 import { expectGoodLooks } from "../support/page-looks";
-import { MAIN_KEY, MAIN_SECRET, STANDARD_KEY, STANDARD_SECRET } from "../support/upstream";
-import { startConsole, useConsoles, type ConsoleApp } from "../admin/console/console-app";
-import { HOSTILE } from "../admin/console/hostile-texts";
+import { CREDENTIALS } from "../support/upstream";
+import { HOSTILE, startConsole, type ConsoleApp } from "../admin/console/console-app";
+import type { ConsoleOptions } from "../admin/console/console-app";
+import { press, submit, useConsolePages } from "../admin/console/console-page";
 import { createMemoryQueue } from "../admin/console/memory-queue";
 
-const { openPage, allowFaults } = useBrowser();
-useConsoles();
-
-/** A receiver that has seen everything. */
-async function startBusy(options: Parameters<typeof startConsole>[0] = {}): Promise<ConsoleApp> {
-  const old = "0".repeat(32);
-  const app = await startConsole({
-    ...options,
-    receiver: { authToken: [AUTH_TOKEN, old], ...options.receiver },
-  });
-  app.push.on("challenge.denied", ({ uuid }) => {
-    if (uuid === "fails") throw new Error("the database is away");
-  });
-  app.push.onAny(() => {});
-  await app.deliver("factor.created", { entity_identity: "jane.doe@example.com" });
-  await app.deliver("factor.verified", {}, { version: "v1" });
-  for (let count = 0; count < 2; count++) {
-    await app.deliver("challenge.approved", { uuid: "a" }, { authToken: old });
-  }
-  await app.deliver("challenge.approved", { uuid: "a", entity_identity: "other-user-11" });
-  await app.deliver("challenge.denied", { uuid: "fails" });
-  for (let count = 0; count < 5; count++) await app.deliver();
-  await app.deliver("challenge.approved", {}, { authToken: "f".repeat(32) });
-  await app.deliver("challenge.approved", {}, { signedUrl: `${app.publicUrl}/` });
-  await app.deliver("challenge.denied");
-  const waiting = app.push.waitForChallenge({
-    challengeSid: CHALLENGE_SID.replace("b", "c"),
-    entityIdentity: "u",
-  });
-  waiting.catch(() => {});
-  return app;
-}
-
-function addWebhooks(app: ConsoleApp): ConsoleApp {
-  const { upstream, publicUrl } = app;
-  upstream.createWebhook({
-    friendly_name: "login events",
-    webhook_url: `${publicUrl}/`,
-    event_types: ["challenge.approved", "challenge.denied"],
-  });
-  upstream.createWebhook({
-    friendly_name: "factors of the staging shop",
-    webhook_url: "https://staging.example.com/hooks",
-    event_types: ["*"],
-    status: "disabled",
-    version: "v1",
-  });
-  return app;
-}
-
-const startQueue = (
-  errors: readonly string[],
-  stats?: Parameters<typeof createMemoryQueue>[1],
-  router?: Partial<AdminRouterOptions>,
-) => startConsole({ router: { queue: createMemoryQueue(errors, stats), ...router } });
+const { openPage, allowFaults } = useConsolePages();
 
 interface State {
-  name: string;
-  start?: () => Promise<ConsoleApp>;
+  options?: ConsoleOptions;
+  /** Fills the console before its page opens. */
+  fill?: (app: ConsoleApp) => unknown;
   /** The address within the console, where the name does not begin with its page. */
   hash?: string;
   /** A text that is waited for. */
   shows?: string;
+  /** The button that opens a dialog. */
+  opens?: string;
   arrange?: (page: Page, app: ConsoleApp) => Promise<unknown>;
   /** Errors of the console that belong to the state. */
   allows?: RegExp;
 }
 
-const LAST = HOSTILE.length - 1;
-const waitForHostile = (page: Page) => page.locator("article").nth(LAST).waitFor();
-const openDialog = async (page: Page, name: string | RegExp) => {
-  await page.getByRole("button", { name }).first().click();
-  await page.locator("dialog[open]").waitFor();
-};
+const OLD_TOKEN = "0".repeat(32);
 
-const STATES: State[] = [
-  { name: "receiver-empty", shows: "No webhook request has" },
-  { name: "receiver-busy", start: startBusy, shows: "200 conflict" },
-  {
-    name: "receiver-mismatch",
-    start: async () => addWebhooks(await startBusy({ receiver: { authToken: AUTH_TOKEN } })),
+/** Lets a receiver see everything. */
+async function fillReceiver({ push, deliver, publicUrl }: ConsoleApp): Promise<void> {
+  push.on("challenge.denied", ({ uuid }) => {
+    if (uuid === "fails") throw new Error("the database is away");
+  });
+  push.onAny(() => {});
+  const old = { authToken: OLD_TOKEN };
+  await deliver("factor.created", { entity_identity: "jane.doe@example.com" });
+  await deliver("factor.verified", {}, { version: "v1" });
+  await deliver("challenge.approved", { uuid: "a" }, old);
+  await deliver("challenge.approved", { uuid: "a" }, old);
+  await deliver("challenge.approved", { uuid: "a", entity_identity: "other-user-11" });
+  await deliver("challenge.denied", { uuid: "fails" });
+  for (let count = 0; count < 5; count++) await deliver();
+  await deliver("challenge.approved", {}, { authToken: "f".repeat(32) });
+  await deliver("challenge.approved", {}, { signedUrl: `${publicUrl}/` });
+  await deliver("challenge.denied");
+  const challengeSid = CHALLENGE_SID.replace("b", "c");
+  push.waitForChallenge({ challengeSid, entityIdentity: "u" }).catch(() => {});
+}
+
+/** A receiver that has seen everything, during a rotation of its token. */
+const BUSY = { options: { receiver: { authToken: [AUTH_TOKEN, OLD_TOKEN] } }, fill: fillReceiver };
+
+function createWebhooks({ upstream, publicUrl }: ConsoleApp): void {
+  upstream.createWebhook({
+    friendly_name: "login events",
+    webhook_url: `${publicUrl}/`,
+    event_types: ["challenge.approved", "challenge.denied"],
+  });
+  const old = { friendly_name: "factors of the staging shop", status: "disabled", version: "v1" };
+  upstream.createWebhook({ ...(old as object), webhook_url: "https://staging.example.com/hooks" });
+}
+
+const ERRORS = [
+  ...Array<string>(3).fill("HANDLER_FAILED: connect ECONNREFUSED 10.0.3.11:5432"),
+  ...Array<string>(2).fill("HANDLER_TIMEOUT: the handlers ran longer than 10000 ms"),
+  "HANDLER_FAILED: user not found",
+];
+const QUEUE = { router: { queue: createMemoryQueue(ERRORS) } };
+const DEAD = {
+  state: "dead",
+  attempts: 8,
+  failures: [{ at: new Date(0), error: "HANDLER_FAILED: the database is away" }],
+  at: new Date(Date.UTC(2026, 2, 5, 9)),
+} as unknown as EventStatus;
+const waitForHostile = (page: Page) =>
+  page
+    .locator("article")
+    .nth(HOSTILE.length - 1)
+    .waitFor();
+const waitForButton = (page: Page, name: string) => page.getByRole("button", { name }).waitFor();
+
+const STATES: Record<string, State> = {
+  "receiver-empty": { shows: "No webhook request has" },
+  "receiver-busy": { ...BUSY, shows: "200 conflict" },
+  "receiver-mismatch": {
+    async fill(app) {
+      await fillReceiver(app);
+      createWebhooks(app);
+    },
     async arrange(page) {
       await page.getByText("problems").click();
       await page.getByText("Show the request").first().click();
       await page.getByText("proven").waitFor();
-      await page.getByRole("button", { name: "Set webhook_url" }).waitFor();
+      await waitForButton(page, "Set webhook_url");
     },
   },
-  {
-    name: "receiver-details",
-    start: async () => {
-      const find = () =>
-        Promise.resolve({
-          state: "dead",
-          event: undefined,
-          attempts: 8,
-          failures: [{ at: new Date(0), error: "HANDLER_FAILED: the database is away" }],
-          at: new Date(Date.UTC(2026, 2, 5, 9)),
-        } as unknown as EventStatus);
-      return startBusy({ router: { queue: { ...createMemoryQueue(ERRORS), find } } });
+  "receiver-details": {
+    options: {
+      ...BUSY.options,
+      router: { queue: { ...createMemoryQueue(ERRORS), find: async () => DEAD } },
     },
+    fill: fillReceiver,
     async arrange(page) {
       await page.getByText("500 HANDLER_FAILED").click();
       await page.getByRole("link", { name: "Show the dead letter" }).waitFor();
       await page.getByText("Headers and parameters").click();
     },
   },
-  {
-    name: "receiver-resend",
-    start: () => startBusy({ receiver: { authToken: AUTH_TOKEN } }),
+  "receiver-resend": {
+    fill: fillReceiver,
     async arrange(page) {
       await page.getByText("500 HANDLER_FAILED").click();
-      await openDialog(page, "Run the handlers again");
-      await page.locator("dialog button.primary").click();
+      await press(page, "Run the handlers again");
+      await submit(page);
       await page.getByRole("alert").waitFor();
     },
   },
-  {
-    name: "receiver-keys",
-    start: startBusy,
+  "receiver-keys": {
+    ...BUSY,
     shows: "200 conflict",
     async arrange(page) {
       await page.keyboard.press("?");
       await page.locator("dialog[open]").waitFor();
     },
   },
-  {
-    name: "not-allowed",
-    start: () => startConsole({ router: { authorize: () => false } }),
-    arrange: (page) => page.getByRole("link", { name: "load this page again" }).waitFor(),
+  "not-allowed": {
+    options: { router: { authorize: () => false } },
+    shows: "load this page again",
     // A browser also asks for an icon.
     allows: /403|404/,
   },
-  {
-    name: "receiver-filter-nothing",
-    async start() {
-      const app = await startConsole();
-      await app.deliver();
-      return app;
-    },
+  "receiver-filter-nothing": {
+    fill: (app) => app.deliver(),
     shows: "200 handled",
     async arrange(page) {
       await page.getByRole("combobox", { name: "result" }).selectOption("bad");
       await page.getByText("No request matches this filter.").waitFor();
     },
   },
-  {
-    name: "receiver-test-event",
-    start: () => startConsole({ receiver: { authToken: AUTH_TOKEN } }),
+  "receiver-test-event": {
+    opens: "Send test event",
     async arrange(page) {
-      await openDialog(page, "Send test event");
-      await page.locator("dialog button.primary").click();
+      await submit(page);
       await page.locator("dialog .notice.good").waitFor();
     },
   },
-  {
-    name: "receiver-lost",
-    start: startBusy,
+  "receiver-lost": {
+    ...BUSY,
     shows: "200 conflict",
     async arrange(page, app) {
       await app.stop();
@@ -175,27 +156,21 @@ const STATES: State[] = [
     },
     allows: /ERR_|Failed to load/,
   },
-  {
-    name: "receiver-hostile",
-    async start() {
-      const app = await startConsole({ router: { console: { reveal: true } } });
+  "receiver-hostile": {
+    options: { router: { console: { reveal: true } } },
+    async fill({ deliver }) {
       for (const text of HOSTILE) {
-        await app.deliver("challenge.approved", {
-          entity_identity: text.slice(0, 200),
-          factor_friendly_name: text,
-          factor_metadata: JSON.stringify({ text }),
-        });
+        const factor = { factor_friendly_name: text, factor_metadata: JSON.stringify({ text }) };
+        await deliver("challenge.approved", { entity_identity: text.slice(0, 200), ...factor });
       }
-      return app;
     },
     async arrange(page) {
       for (const line of await page.locator(".requests .line").all()) await line.click();
     },
   },
-  {
-    name: "webhooks-findings",
-    async start() {
-      const app = addWebhooks(await startConsole());
+  "webhooks-findings": {
+    fill(app) {
+      createWebhooks(app);
       app.push.on(["challenge.approved", "factor.deleted"], () => {});
       app.upstream.createWebhook({
         friendly_name: "all events, legacy",
@@ -210,134 +185,112 @@ const STATES: State[] = [
         webhook_url: app.publicUrl,
         event_types: ["challenge.approved", "factor.deleted"],
       });
-      return app;
     },
     arrange: (page) => page.locator("article .notice").first().waitFor(),
   },
-  {
-    name: "webhooks-url-differs",
-    start: async () => addWebhooks(await startConsole()),
-    arrange: (page) => page.getByRole("button", { name: "Set webhook_url" }).waitFor(),
+  "webhooks-url-differs": {
+    fill: createWebhooks,
+    arrange: (page) => waitForButton(page, "Set webhook_url"),
   },
-  { name: "webhooks-empty", shows: "has no webhook yet" },
-  {
-    name: "webhooks-hostile",
-    async start() {
-      const app = await startConsole();
+  "webhooks-empty": { shows: "has no webhook yet" },
+  "webhooks-hostile": {
+    fill({ upstream, publicUrl }) {
       for (const text of HOSTILE) {
-        app.upstream.createWebhook({
-          friendly_name: text,
-          webhook_url: `${app.publicUrl}/${encodeURIComponent(text).slice(0, 1_500)}`,
-          event_types: ["*"],
-        });
+        const webhook_url = `${publicUrl}/${encodeURIComponent(text).slice(0, 1_500)}`;
+        upstream.createWebhook({ friendly_name: text, webhook_url });
       }
-      return app;
     },
     arrange: waitForHostile,
   },
-  { name: "webhooks-form", arrange: (page) => openDialog(page, "Create webhook") },
-  {
-    name: "webhooks-delete",
-    start: async () => addWebhooks(await startConsole()),
-    arrange: (page) => openDialog(page, "Delete"),
-  },
-  {
-    name: "webhooks-error",
-    async start() {
-      const app = await startConsole();
-      app.upstream.script.push(...Array.from({ length: 9 }, () => ({ status: 500 })));
-      return app;
-    },
+  "webhooks-form": { opens: "Create webhook" },
+  "webhooks-delete": { fill: createWebhooks, opens: "Delete" },
+  "webhooks-error": {
+    fill: (app) => app.upstream.script.push(...Array<never>(9).fill({ status: 500 } as never)),
     shows: "could not be read",
     allows: /502/,
   },
-  {
-    name: "keys-list",
-    async start() {
-      const app = await startConsole({ client: { username: MAIN_KEY, password: MAIN_SECRET } });
-      for (let index = 0; index < 25; index++) app.upstream.createKey(`deploy ${index}`);
-      return app;
+  "webhooks-read-only": {
+    options: { router: { readOnly: true } },
+    fill: createWebhooks,
+    shows: "login events",
+  },
+  "keys-list": {
+    options: { client: CREDENTIALS.main },
+    fill({ upstream }) {
+      for (let index = 0; index < 25; index++) upstream.createKey(`deploy ${index}`);
     },
     shows: "deploy 24",
   },
-  {
-    name: "keys-created",
+  "keys-created": {
+    opens: "Create key",
     async arrange(page) {
-      await openDialog(page, "Create key");
       await page.getByLabel("Name", { exact: true }).fill("ci-deploy");
-      await page.locator("dialog button.primary").click();
+      await submit(page);
       await page.getByText("it will never be shown again").waitFor();
     },
   },
-  { name: "keys-revoke", arrange: (page) => openDialog(page, "Revoke") },
-  {
-    name: "keys-not-allowed",
-    start: () => startConsole({ client: { username: STANDARD_KEY, password: STANDARD_SECRET } }),
+  "keys-revoke": { opens: "Revoke" },
+  "keys-not-allowed": {
+    options: { client: CREDENTIALS.standard },
     shows: "(MAIN_KEY_REQUIRED)",
     allows: /403/,
   },
-  {
-    name: "queue-dead-letters",
-    start: () => startQueue(ERRORS),
+  "queue-dead-letters": {
+    options: QUEUE,
     async arrange(page) {
       await page.locator("summary").first().click();
       await page.locator(".dead-letter summary").first().click();
     },
   },
-  {
-    name: "queue-selected",
+  "queue-selected": {
+    options: QUEUE,
     hash: "queue/uuid-4",
-    start: () => startQueue(ERRORS),
     async arrange(page) {
       await page.locator(".dead-letter[aria-current]").waitFor();
       await page.getByLabel("Select uuid-4").check();
-      await page.getByRole("button", { name: "Retry selected 1" }).waitFor();
+      await waitForButton(page, "Retry selected 1");
     },
   },
-  {
-    name: "queue-revealed",
-    start: () => startQueue(ERRORS, {}, { console: { reveal: true } }),
+  "queue-revealed": {
+    options: { router: { ...QUEUE.router, console: { reveal: true } } },
     arrange: (page) => page.locator(".dead-letter summary").last().click(),
   },
-  {
-    name: "queue-empty",
-    start: () => startQueue([], { waiting: 0, oldestWaitingMs: 0, workers: 0 }),
+  "queue-empty": {
+    options: {
+      router: { queue: createMemoryQueue([], { waiting: 0, oldestWaitingMs: 0, workers: 0 }) },
+    },
     shows: "No dead letters.",
   },
-  { name: "queue-hostile", start: () => startQueue(HOSTILE), arrange: waitForHostile },
-  {
-    name: "queue-error",
-    start: () =>
-      startConsole({
-        router: {
-          queue: { ...createMemoryQueue([]), stats: () => Promise.reject(new Error("no Redis")) },
-        },
-      }),
+  "queue-hostile": {
+    options: { router: { queue: createMemoryQueue(HOSTILE) } },
+    arrange: waitForHostile,
+  },
+  "queue-error": {
+    options: {
+      router: {
+        queue: { ...createMemoryQueue([]), stats: () => Promise.reject(new Error("no Redis")) },
+      },
+    },
     shows: "could not be read",
     allows: /500/,
   },
-  {
-    name: "webhooks-read-only",
-    start: async () => addWebhooks(await startConsole({ router: { readOnly: true } })),
-    shows: "login events",
-  },
-];
-
-const ERRORS = [
-  ...Array.from({ length: 3 }, () => "HANDLER_FAILED: connect ECONNREFUSED 10.0.3.11:5432"),
-  ...Array.from({ length: 2 }, () => "HANDLER_TIMEOUT: the handlers ran longer than 10000 ms"),
-  "HANDLER_FAILED: user not found",
-];
+};
 
 describeWithBrowser("the console, light and dark, wide and narrow", () => {
-  it.each(STATES.map((state) => [state.name, state] as const))(
+  it.each(Object.keys(STATES))(
     "has no fault, no violation of axe-core and no overflow: %s",
-    async (name, { start = () => startConsole(), hash, shows, arrange, allows }) => {
+    async (name) => {
+      const { options, fill, hash, shows, opens, arrange, allows } = STATES[name] ?? {};
       if (allows !== undefined) allowFaults(allows);
-      const app = await start();
+      const app = await startConsole(options);
+      await fill?.(app);
       const [at = ""] = /^(webhooks|keys|queue)/.exec(name) ?? [];
       const page = await openPage(`${app.url}#/${hash ?? at}`);
       if (shows !== undefined) await page.getByText(shows).waitFor();
+      if (opens !== undefined) {
+        await press(page, opens);
+        await page.locator("dialog[open]").waitFor();
+      }
       await arrange?.(page, app);
       await expectGoodLooks(page, `console-${name}`);
     },

@@ -1,5 +1,5 @@
 /** A real browser whose pages fail a test when they break a rule of every page. */
-import { chromium, type Browser, type BrowserContext, type Page } from "playwright-core";
+import { chromium, type Browser, type Page } from "playwright-core";
 
 const executablePath = process.env.PUSH_TEST_CHROMIUM ?? "";
 
@@ -10,11 +10,6 @@ const VIEWPORT = { width: 1280, height: 860 };
 const TEST_TIMEOUT_MS = 60_000;
 /** Below the time-out of a test, so that the message names the awaited element. */
 const ACTION_TIMEOUT_MS = 30_000;
-
-export interface PageOptions {
-  viewport?: { width: number; height: number };
-  permissions?: string[];
-}
 
 /**
  * Registers the browser of a test file, which starts with the first page. Call it before the
@@ -29,7 +24,6 @@ export function useBrowser() {
   let origin = "";
   let browser: Browser | undefined;
   let page: Page | undefined;
-  let isOpen = false;
   let isClosing = false;
 
   jest.setTimeout(TEST_TIMEOUT_MS);
@@ -40,17 +34,10 @@ export function useBrowser() {
   afterAll(() => browser?.close());
 
   async function startBrowser(): Promise<Page> {
-    browser = await chromium.launch({
-      executablePath,
-      args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
-    });
+    const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
+    browser = await chromium.launch({ executablePath, args });
     const context = await browser.newContext({ locale: "en-GB", timezoneId: "UTC" });
     context.setDefaultTimeout(ACTION_TIMEOUT_MS);
-    watch(context);
-    return context.newPage();
-  }
-
-  function watch(context: BrowserContext): void {
     context.on("console", (message) => {
       // Violations of the Content-Security-Policy are errors of the console, too.
       if (message.type() === "error" || message.type() === "warning") faults.push(message.text());
@@ -63,25 +50,23 @@ export function useBrowser() {
       if (!isClosing) faults.push(`dialog: ${dialog.message()}`);
       void (isClosing ? dialog.accept() : dialog.dismiss());
     });
+    return context.newPage();
   }
 
   /** Opens the page of a test; `page.context().newPage()` opens another tab. */
-  async function openPage(url: string, options: PageOptions = {}): Promise<Page> {
-    if (isOpen) throw new Error("openPage: this test has a page already.");
-    isOpen = true;
+  async function openPage(url: string): Promise<Page> {
     // The same for all tests of a file: a fresh process of the browser costs each a second.
     page ??= await startBrowser();
     await page.emulateMedia({ colorScheme: "light" });
-    await page.setViewportSize(options.viewport ?? VIEWPORT);
+    await page.setViewportSize(VIEWPORT);
     ({ origin } = new URL(url));
-    await page.context().grantPermissions(options.permissions ?? [], { origin });
     await page.goto(url);
     return page;
   }
 
   /** Ends the connections of the page; nothing of it is left for the next test. */
   async function closePage(): Promise<void> {
-    if (page !== undefined && isOpen) {
+    if (page !== undefined) {
       // A page may ask whether it may be left.
       isClosing = true;
       const context = page.context();
@@ -92,15 +77,13 @@ export function useBrowser() {
       await context.clearCookies();
       await context.clearPermissions();
     }
-    isOpen = isClosing = false;
+    isClosing = false;
     allowed = undefined;
     takeFaults();
   }
 
   /** Returns the faults since the last call, for a test that provokes them. */
-  function takeFaults(): string[] {
-    return faults.splice(0);
-  }
+  const takeFaults = () => faults.splice(0);
 
   /** Allows faults that a test provokes, from now to its end. */
   function allowFaults(pattern: RegExp): void {

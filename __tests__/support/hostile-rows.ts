@@ -105,6 +105,8 @@ const URLS: HostileRow[] = [
   ["raw UTF-8 in the target", [Buffer.from(bytesAt(`${PATH}/ö`).join(""))], [200, 400, 404]],
 ];
 
+const untyped = withHeaders({ [header]: signature });
+
 const TYPES: HostileRow[] = [
   ...[
     "application/x-www-urlencoded",
@@ -129,13 +131,9 @@ const TYPES: HostileRow[] = [
     `${FORM}; charset=utf-8; charset=utf-16`,
     `${FORM}; charset="utf-16"`,
   ].map((type): HostileRow => [type, typed(type), "CONTENT_TYPE_UNSUPPORTED"]),
-  ["none", withHeaders({ [header]: signature }), UNSUPPORTED],
+  ["none", untyped, UNSUPPORTED],
   // HTTP/2 does not announce a body, so a type is missing there.
-  [
-    "none, and no body",
-    [rawRequest({ ...withHeaders({ [header]: signature }), body: undefined })],
-    403,
-  ],
+  ["none, and no body", [rawRequest({ ...untyped, body: undefined })], 403],
   ["one without a body", { ...typed("text/plain"), body: undefined }, UNSUPPORTED],
   ["an encoding that is none", withHeader("content-encoding", "Identity"), 200],
   ["two", [rawRequest(good, ["content-type: application/json"])], UNSUPPORTED],
@@ -145,6 +143,11 @@ const TYPES: HostileRow[] = [
     UNSUPPORTED,
   ]),
 ];
+
+const allowing = (account: string, service: string) =>
+  by({ allowedAccountSids: [account], allowedServiceSids: [service] });
+const issues = read({ issues: [expect.objectContaining({ param: "factor_metadata" })] });
+const legacy = eventRequest("challenge.approved", {}, { version: "v1" });
 
 const PARAMETERS: HostileRow[] = [
   ["an unknown type", having({ type: "challenge.late" }), 200, read({ type: "challenge.late" })],
@@ -181,34 +184,15 @@ const PARAMETERS: HostileRow[] = [
   ["10,000 parameters", withBody(() => "a=1&".repeat(10_000)), "BODY_TOO_LARGE"],
   ["thousands of nested brackets", withPairs([`b${"[b]".repeat(5_000)}`, "1"]), 200],
   ["a byte order mark", withBody((body) => `\uFEFF${body}`), 403],
-  [
-    "another cut of the same text",
-    withBody((body) => body.replace("type=challenge.approved", "typechal=lenge.approved")),
-    400,
-  ],
+  ["another cut of the same text", withBody((body) => body.replace("type=chal", "typechal=")), 400],
   ["a uuid of 10 kB", having({ uuid: "x".repeat(10_000) }), "PAYLOAD_INVALID"],
   ["the uuid meta", having({ uuid: "meta" }), 200, read({ uuid: "meta" })],
   ["a malformed SID", having({ factor_sid: "YF1" }), "PAYLOAD_INVALID"],
-  ["another account", good, DENIED, by({ allowedAccountSids: [`AC${"0".repeat(32)}`] })],
-  ["another service", good, DENIED, by({ allowedServiceSids: [`VA${"0".repeat(32)}`] })],
-  [
-    "an allowed account and service",
-    good,
-    200,
-    by({ allowedAccountSids: [ACCOUNT_SID], allowedServiceSids: [SERVICE_SID] }),
-  ],
-  [
-    "metadata with __proto__",
-    having({ factor_metadata: '{"__proto__":{"a":"b"}}' }),
-    200,
-    read({ issues: [expect.objectContaining({ param: "factor_metadata" })] }),
-  ],
-  [
-    "v1 on an endpoint of v2",
-    eventRequest("challenge.approved", {}, { version: "v1" }),
-    200,
-    read({ version: "v1" }),
-  ],
+  ["another account", good, DENIED, allowing(`AC${"0".repeat(32)}`, SERVICE_SID)],
+  ["another service", good, DENIED, allowing(ACCOUNT_SID, `VA${"0".repeat(32)}`)],
+  ["an allowed account and service", good, 200, allowing(ACCOUNT_SID, SERVICE_SID)],
+  ["metadata with __proto__", having({ factor_metadata: '{"__proto__":{"a":"b"}}' }), 200, issues],
+  ["v1 on an endpoint of v2", legacy, 200, read({ version: "v1" })],
 ];
 
 const head = rawRequest({ ...good, body: undefined }).replace("\r\n\r\n", "\r\n");
@@ -218,6 +202,8 @@ const CHUNKED = "transfer-encoding: chunked\r\n\r\n";
 const chunked = head + CHUNKED;
 const CHUNK = `400\r\n${"y".repeat(1024)}\r\n`;
 const get = eventRequest("factor.created", {}, { method: "GET" });
+
+const asGet = { ...good, method: "GET", body: undefined };
 
 const BODIES: HostileRow[] = [
   ["none", { ...good, body: "" }, "SIGNATURE_MISMATCH"],
@@ -242,11 +228,7 @@ const BODIES: HostileRow[] = [
   ["bytes that are not HTTP", ["\u0016\u0003\u0001\u0002\u0000\r\n\r\n"], [400, 0]],
   ["a GET with a body", [rawRequest({ ...get, body: "a=b" })], 403],
   ["a GET with a body of no parameters", [rawRequest({ ...get, body: "&" })], "SIGNATURE_MISMATCH"],
-  [
-    "a POST as a GET",
-    [rawRequest({ ...good, method: "GET", body: undefined, path: `${PATH}?${good.body}` })],
-    403,
-  ],
+  ["a POST as a GET", [rawRequest({ ...asGet, path: `${PATH}?${good.body}` })], 403],
   ["a GET as a POST", [rawRequest({ ...get, method: "POST", body: "" })], [415, 403]],
   ["a fragment in a GET", [rawRequest({ ...get, path: `${get.path}#&a=b` })], [400, 403]],
   ...["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "PROPFIND", "PURGE"].map(

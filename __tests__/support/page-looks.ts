@@ -52,10 +52,8 @@ export async function expectGoodLooks(page: Page, name: string): Promise<void> {
       const path = join(shotsFolder, `${name}-${look}.png`);
       await page.screenshot({ path, fullPage: true, animations: "disabled" });
     }
-    const violations = await findViolations(
-      page,
-      look === LOOKS[0][0] ? undefined : RULES_OF_LOOKS,
-    );
+    const rules = look === LOOKS[0][0] ? undefined : RULES_OF_LOOKS;
+    const violations = await findViolations(page, rules);
     const width = await page.evaluate("document.documentElement.scrollWidth");
     if (violations.length > 0 || width !== viewport.width) found[look] = { violations, width };
   }
@@ -66,17 +64,11 @@ export async function expectGoodLooks(page: Page, name: string): Promise<void> {
 async function findViolations(page: Page, rules?: readonly string[]): Promise<string[]> {
   // Evaluated, because the policy of the page forbids a script element.
   if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axeSource);
-  return page.evaluate(async (only) => {
-    const { axe } = globalThis as unknown as {
-      axe: {
-        run(options: { resultTypes: string[]; runOnly?: readonly string[] }): Promise<{
-          violations: { id: string; nodes: { html: string; failureSummary: string }[] }[];
-        }>;
-      };
-    };
+  return page.evaluate(async (runOnly) => {
+    const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
     const { violations } = await axe.run({
       resultTypes: ["violations"],
-      ...(only !== undefined && { runOnly: only }),
+      ...(runOnly !== undefined && { runOnly: [...runOnly] }),
     });
     return violations.flatMap(({ id, nodes }) =>
       nodes.map(({ html, failureSummary }) => `${id}: ${html} ${failureSummary}`),

@@ -1,14 +1,18 @@
 import type { NewWebhook } from "../../lib/emulator/options";
 import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { buffer } from "node:stream/consumers";
-import type { WebhookResource } from "express-push-verification/emulator";
-import type { WebhookInput } from "express-push-verification/admin";
+import {
+  createAdminClient,
+  type AdminClientOptions,
+  type WebhookInput,
+} from "express-push-verification/admin";
 import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID } from "./webhook-requests";
-import { callApi, startEmulator, stopEmulators, webhooksPath } from "./emulators";
+import { clientOf, startEmulator, stopEmulators } from "./emulators";
 import { startServer } from "./servers";
+import { collect } from "./waiting";
 
 /** A response that a test chooses instead of the right one. */
-export interface Scripted {
+interface Scripted {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
@@ -18,31 +22,19 @@ export interface Scripted {
   drops?: boolean;
 }
 
-export interface SeenRequest {
-  method: string;
-  path: string;
-  query: URLSearchParams;
-  form: [string, string][];
-  contentType: string | undefined;
-}
-
-export const STANDARD_KEY = `SK${"1".repeat(32)}`;
 export const MAIN_KEY = `SK${"2".repeat(32)}`;
-export const STANDARD_SECRET = "hush-standard-secret";
-export const MAIN_SECRET = "hush-main-secret";
-
-const basic = (user: string, password: string) =>
-  `Basic ${Buffer.from(`${user}:${password}`).toString("base64")}`;
+/** What a client of an upstream authenticates with. */
+export const CREDENTIALS = {
+  account: { username: ACCOUNT_SID, password: AUTH_TOKEN },
+  main: { username: MAIN_KEY, password: "hush-main-secret" },
+  standard: { username: `SK${"1".repeat(32)}`, password: "hush-standard-secret" },
+};
 
 /** Everything that must never be seen outside. */
-export const SECRETS = [
-  AUTH_TOKEN,
-  STANDARD_SECRET,
-  MAIN_SECRET,
-  basic(ACCOUNT_SID, AUTH_TOKEN),
-  basic(STANDARD_KEY, STANDARD_SECRET),
-  basic(MAIN_KEY, MAIN_SECRET),
-].map((secret) => secret.replace("Basic ", ""));
+export const SECRETS = Object.values(CREDENTIALS).flatMap(({ username, password }) => [
+  password,
+  btoa(`${username}:${password}`),
+]);
 
 export { stopEmulators as stopUpstreams };
 
@@ -51,7 +43,8 @@ export { stopEmulators as stopUpstreams };
  * scripted, if at all.
  */
 export async function startUpstream() {
-  const seen: SeenRequest[] = [];
+  /** The requests, such as `POST /v2/x EventTypes=*`. */
+  const seen: string[] = [];
   const script: Scripted[] = [];
   // Dates have whole seconds: a clock of its own gives each resource a later date than the one before.
   let seconds = Date.UTC(2024, 2, 5, 9) / 1000;
@@ -63,47 +56,38 @@ export async function startUpstream() {
   });
 
   async function serve(req: IncomingMessage, res: ServerResponse): Promise<void> {
-    const { method = "", headers } = req;
-    const { pathname: path, searchParams: query } = new URL(req.url ?? "", url);
-    const body = await buffer(req);
-    const form = [...new URLSearchParams(body.toString())];
-    seen.push({ method, path, query, form, contentType: headers["content-type"] });
-    const scripted = script.shift();
-    if (scripted === undefined) return forward(req, body, res);
-    if (scripted.hangs === true) return;
-    if (scripted.drops === true) return void req.socket.destroy();
-    const isText = typeof scripted.body === "string";
-    res.writeHead(scripted.status, {
-      "content-type": isText ? "text/html" : "application/json",
-      ...scripted.headers,
-    });
-    res.end(isText ? scripted.body : JSON.stringify(scripted.body));
-  }
-
-  function forward(req: IncomingMessage, body: Buffer, res: ServerResponse): void {
     const { method = "", headers, url: path = "" } = req;
-    request(emulator.url, { agent: false, method, headers, path }, (answer) => {
-      res.writeHead(answer.statusCode ?? 502, answer.headers);
-      answer.pipe(res);
-    }).end(body);
+    const body = await buffer(req);
+    const isForm = headers["content-type"] === "application/x-www-form-urlencoded";
+    seen.push(`${method} ${path} ${isForm ? body.toString() : ""}`.trim());
+    const scripted = script.shift();
+    if (scripted === undefined) {
+      request(emulator.url, { agent: false, method, headers, path }, (answer) => {
+        res.writeHead(answer.statusCode ?? 502, answer.headers);
+        answer.pipe(res);
+      }).end(body);
+    } else if (scripted.drops === true) {
+      req.socket.destroy();
+    } else if (scripted.hangs !== true) {
+      const isText = typeof scripted.body === "string";
+      const type = isText ? "text/html" : "application/json";
+      res.writeHead(scripted.status, { "content-type": type, ...scripted.headers });
+      res.end(isText ? scripted.body : JSON.stringify(scripted.body));
+    }
   }
 
-  async function listWebhooks(): Promise<WebhookResource[]> {
-    const { body } = await callApi(emulator, "GET", `${webhooksPath(emulator)}?PageSize=1000`);
-    return (body as { webhooks: WebhookResource[] }).webhooks;
-  }
-
-  const port = await startServer((req, res) => void serve(req, res));
-  const url = `http://127.0.0.1:${port}`;
-  emulator.createKey({ sid: STANDARD_KEY, secret: STANDARD_SECRET, friendly_name: "standard" });
-  const main = { secret: MAIN_SECRET, friendly_name: "main", type: "main" } as const;
-  emulator.createKey({ sid: MAIN_KEY, ...main });
+  const url = `http://127.0.0.1:${await startServer((req, res) => void serve(req, res))}`;
+  const { standard, main } = CREDENTIALS;
+  const ofStandard = { sid: standard.username, secret: standard.password };
+  emulator.createKey({ ...ofStandard, friendly_name: "standard" });
+  const ofMain = { sid: MAIN_KEY, secret: main.password, type: "main" } as const;
+  emulator.createKey({ ...ofMain, friendly_name: "main" });
   return {
     url,
-    port,
     seen,
     script,
-    listWebhooks,
+    client: clientAt(url),
+    listWebhooks: () => collect(clientOf(emulator).webhooks.list({ pageSize: 1000 })),
     createKey: (friendly_name: string) => emulator.createKey({ friendly_name }),
     createWebhook: (webhook: NewWebhook) => emulator.createWebhook(webhook),
   };
@@ -111,21 +95,26 @@ export async function startUpstream() {
 
 export type Upstream = Awaited<ReturnType<typeof startUpstream>>;
 
-/** Options of a client of an upstream, as the account unless told otherwise. */
-export function clientOptions(url: string, as: "account" | "main" | "standard" = "account") {
-  const credentials = {
-    account: { password: AUTH_TOKEN },
-    main: { username: MAIN_KEY, password: MAIN_SECRET },
-    standard: { username: STANDARD_KEY, password: STANDARD_SECRET },
-  };
-  return {
-    accountUrl: url,
-    verifyUrl: url,
-    accountSid: ACCOUNT_SID,
-    serviceSid: SERVICE_SID,
-    ...credentials[as],
-  };
+/** Starts an upstream for each test of a file. */
+export function useUpstream(): Upstream {
+  const upstream = {} as Upstream;
+  beforeEach(async () => void Object.assign(upstream, await startUpstream()));
+  afterEach(stopEmulators);
+  return upstream;
 }
+
+/** Creates a client of an upstream, as the account unless told otherwise. */
+export const clientAt = (url: string, options: Partial<AdminClientOptions> = {}) =>
+  createAdminClient({ ...clientOptions(url), timeoutMs: 2_000, ...options });
+
+/** Options of a client of an upstream. */
+export const clientOptions = (url: string) => ({
+  accountUrl: url,
+  verifyUrl: url,
+  accountSid: ACCOUNT_SID,
+  serviceSid: SERVICE_SID,
+  password: AUTH_TOKEN,
+});
 
 export const WEBHOOK: WebhookInput = {
   friendly_name: "login events",

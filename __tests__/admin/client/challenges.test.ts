@@ -1,11 +1,5 @@
 import { inspect } from "node:util";
-import {
-  ApiError,
-  confirmWith,
-  InputError,
-  type AdminClient,
-  type FetchedChallenge,
-} from "express-push-verification/admin";
+import { ApiError, confirmWith, InputError } from "express-push-verification/admin";
 import type { PushEventType } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import type { Emulator } from "express-push-verification/emulator";
@@ -13,11 +7,12 @@ import { clientOf, startEmulator, stopEmulators } from "../../support/emulators"
 import { startServer } from "../../support/servers";
 
 const IDENTITY = "zoë/../ada?#%2e";
+const OTHER = "1".repeat(32);
 let emulator: Emulator;
-let client: AdminClient;
+let client: ReturnType<typeof clientOf>;
 
-const settings = { timeoutMs: 2_000, maxRetries: 0 };
-const clientAt = (at: string, options = {}) => clientOf(emulator, { at, ...settings, ...options });
+const clientAt = (at: string, options = {}) =>
+  clientOf(emulator, { at, timeoutMs: 2_000, maxRetries: 0, ...options });
 
 beforeEach(async () => {
   emulator = await startEmulator();
@@ -25,39 +20,35 @@ beforeEach(async () => {
 });
 afterEach(stopEmulators);
 
-const OTHER = "1".repeat(32);
+type State = "created" | "verified" | "pending" | "approved" | "denied";
 
-/** A factor of the emulator, and the fields that its events have. */
-function createFactor(isVerified = true) {
-  const { sid: factor_sid } = emulator.createFactor({ entity_identity: IDENTITY });
-  if (isVerified) emulator.verifyFactor(factor_sid);
+/** Creates a factor or a challenge in a state; returns an event about it as the service sends it. */
+function createEvent(type: PushEventType, state: State, differs: object = {}) {
   const { accountSid: account_sid, serviceSid: service_sid } = emulator;
-  return { account_sid, service_sid, entity_identity: IDENTITY, factor_sid };
-}
-
-/** A challenge of the emulator, and its event as the service would send it. */
-function createChallenge(decision?: "approve" | "deny") {
-  const names = createFactor();
-  const { sid: challenge_sid } = emulator.createChallenge({ factor_sid: names.factor_sid });
-  if (decision === "approve") emulator.approveChallenge(challenge_sid);
-  if (decision === "deny") emulator.denyChallenge(challenge_sid);
-  return eventFixture("challenge.approved", { ...names, challenge_sid });
+  const { sid: factor_sid } = emulator.createFactor({ entity_identity: IDENTITY });
+  if (state !== "created") emulator.verifyFactor(factor_sid);
+  const names = { account_sid, service_sid, entity_identity: IDENTITY, factor_sid };
+  if (type.startsWith("factor.")) return eventFixture(type, { ...names, ...differs });
+  const { sid: challenge_sid } = emulator.createChallenge({ factor_sid });
+  if (state === "approved") emulator.approveChallenge(challenge_sid);
+  if (state === "denied") emulator.denyChallenge(challenge_sid);
+  return eventFixture(type, { ...names, challenge_sid, ...differs });
 }
 
 describe("client.challenges.fetch", () => {
   it("fetches a challenge of a user with any name", async () => {
-    const event = createChallenge("approve");
-    const challengeSid = event.challenge_sid;
-    const key = { entityIdentity: IDENTITY, challengeSid };
-    const challenge: FetchedChallenge = await client.challenges.fetch(key);
-    expect(challenge).toMatchObject({
-      sid: challengeSid,
-      service_sid: emulator.serviceSid,
-      identity: IDENTITY,
-      factor_sid: event.factor_sid,
-      status: "approved",
-      date_responded: expect.any(String),
-    });
+    const event = createEvent("challenge.approved", "approved");
+    const { challenge_sid: challengeSid, factor_sid, service_sid } = event as never;
+    expect(await client.challenges.fetch({ entityIdentity: IDENTITY, challengeSid })).toMatchObject(
+      {
+        sid: challengeSid,
+        service_sid,
+        identity: IDENTITY,
+        factor_sid,
+        status: "approved",
+        date_responded: expect.any(String),
+      },
+    );
   });
 
   it.each([
@@ -94,96 +85,81 @@ describe("client.challenges.fetch", () => {
 
 describe("confirmWith", () => {
   const { signal } = new AbortController();
-  const confirm = (event: Parameters<ReturnType<typeof confirmWith>>[0], by = client) =>
-    confirmWith(by)(event, { signal });
-
-  it("confirms the event of an approved and of a denied challenge", async () => {
-    expect(await confirm(createChallenge("approve"))).toBe(true);
-    const denied = { ...createChallenge("deny"), type: "challenge.denied" } as const;
-    expect(await confirm(denied)).toBe(true);
-  });
-
-  it("confirms no approval of a challenge that is pending, denied, or another one", async () => {
-    expect(await confirm(createChallenge())).toBe(false);
-    expect(await confirm(createChallenge("deny"))).toBe(false);
-    const event = createChallenge("approve");
-    for (const difference of [
-      { challenge_sid: `YC${OTHER}` },
-      { account_sid: `AC${OTHER}` },
-      { service_sid: `VA${OTHER}` },
-      { entity_identity: "mallory" },
-      { factor_sid: `YF${OTHER}` },
-    ]) {
-      expect([difference, await confirm({ ...event, ...difference })]).toEqual([difference, false]);
-    }
+  const none = { factor_sid: `YF${OTHER}` };
+  it.each<[type: PushEventType, state: State, isTrue: boolean, differs?: object]>([
+    ["challenge.approved", "approved", true],
+    ["challenge.denied", "denied", true],
+    ["challenge.approved", "pending", false],
+    ["challenge.approved", "denied", false],
+    ["challenge.approved", "approved", false, { challenge_sid: `YC${OTHER}` }],
+    ["challenge.approved", "approved", false, { account_sid: `AC${OTHER}` }],
+    ["challenge.approved", "approved", false, { service_sid: `VA${OTHER}` }],
+    ["challenge.approved", "approved", false, { entity_identity: "mallory" }],
+    ["challenge.approved", "approved", false, none],
+    ["factor.created", "created", true],
+    ["factor.created", "verified", true],
+    ["factor.created", "created", false, none],
+    ["factor.created", "created", false, { entity_identity: "mallory" }],
+    ["factor.created", "created", false, { service_sid: `VA${OTHER}` }],
+    ["factor.verified", "verified", true],
+    ["factor.verified", "created", false],
+    ["factor.verified", "verified", false, { entity_identity: "mallory" }],
+    ["factor.deleted", "verified", false],
+    ["factor.deleted", "verified", true, none],
+    ["factor.deleted", "verified", false, { ...none, account_sid: `AC${OTHER}` }],
+    ["factor.deleted", "verified", false, { ...none, service_sid: `VA${OTHER}` }],
+  ])("of %s, in the state %s, returns %s for %j", async (type, state, isTrue, differs = {}) => {
+    const event = createEvent(type, state, differs);
+    expect(await confirmWith(client)(event, { signal })).toBe(isTrue);
   });
 
   const maxAge = { maxAgeMs: 600_000 };
-  const dated = (date_responded: string | null) => ({ date_responded, date_updated: null });
-  const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
-  it.each<[found: object, isConfirmed: boolean, options?: object]>([
-    [{}, true],
-    [{ sid: `YC${OTHER}` }, false],
-    [{ identity: "mallory" }, false],
-    [dated(secondsAgo(5)), true, maxAge],
-    [dated(secondsAgo(700)), false, maxAge],
-    [dated("yesterday"), false, maxAge],
-    [dated(null), false, maxAge],
-  ])("for the response %j returns %s with %j", async (found, isConfirmed, options = {}) => {
-    const event = createChallenge("approve");
-    const key = { entityIdentity: IDENTITY, challengeSid: event.challenge_sid };
-    const fetched = { ...(await client.challenges.fetch(key)), ...found };
-    const other = { ...client, challenges: { fetch: async () => fetched } };
-    expect(await confirmWith(other, options)(event, { signal })).toBe(isConfirmed);
+  const dated = (date: string | null) => ({
+    date_responded: date,
+    date_created: date,
+    date_updated: date,
   });
-
-  const other = { factor_sid: `YF${OTHER}` };
-  it.each<[type: PushEventType, state: "created" | "verified", isTrue: boolean, differs: object]>([
-    ["factor.created", "created", true, {}],
-    ["factor.created", "verified", true, {}],
-    ["factor.created", "created", false, other],
-    ["factor.created", "created", false, { entity_identity: "mallory" }],
-    ["factor.created", "created", false, { service_sid: `VA${OTHER}` }],
-    ["factor.verified", "verified", true, {}],
-    ["factor.verified", "created", false, {}],
-    ["factor.verified", "verified", false, { entity_identity: "mallory" }],
-    ["factor.deleted", "verified", false, {}],
-    ["factor.deleted", "verified", true, other],
-    ["factor.deleted", "verified", false, { ...other, account_sid: `AC${OTHER}` }],
-    ["factor.deleted", "verified", false, { ...other, service_sid: `VA${OTHER}` }],
-  ])("of %s, while the factor is %s, returns %s for %j", async (type, state, isTrue, differs) => {
-    const event = eventFixture(type, { ...createFactor(state === "verified"), ...differs });
-    expect(await confirm(event)).toBe(isTrue);
-  });
-
-  it("confirms no factor.deleted whose text can be read in another way", async () => {
-    const event = eventFixture("factor.deleted", { ...createFactor(), ...other });
-    const context = { signal, ambiguity: "an addition" };
-    expect(await confirmWith(client)(event, context)).toBe(false);
-  });
-
-  it.each(["factor.created", "factor.verified"] as const)(
-    "confirms no %s that is older than maxAgeMs, or of another factor",
-    async (type) => {
-      const event = eventFixture(type, createFactor());
-      const key = { entityIdentity: IDENTITY, factorSid: event.factor_sid };
-      const fetched = await client.factors.fetch(key);
-      const old = new Date(Date.now() - 86_500_000).toISOString();
-      for (const differs of [
-        { date_created: old, date_updated: old },
-        { sid: "YF1" },
-        { identity: "x" },
-      ]) {
-        const factors = { fetch: async () => ({ ...fetched, ...differs }) };
-        expect(await confirm(event, { ...client, factors })).toBe(false);
-      }
+  const secondsAgo = (seconds: number) =>
+    dated(new Date(Date.now() - seconds * 1_000).toISOString());
+  it.each<[type: PushEventType, state: State, found: object, isTrue: boolean, options?: object]>([
+    ["challenge.approved", "approved", {}, true],
+    ["challenge.approved", "approved", { sid: `YC${OTHER}` }, false],
+    ["challenge.approved", "approved", { identity: "mallory" }, false],
+    ["challenge.approved", "approved", secondsAgo(5), true, maxAge],
+    ["challenge.approved", "approved", secondsAgo(700), false, maxAge],
+    ["challenge.approved", "approved", dated("yesterday"), false, maxAge],
+    ["challenge.approved", "approved", dated(null), false, maxAge],
+    ["factor.created", "created", secondsAgo(86_500), false],
+    ["factor.created", "created", { sid: "YF1" }, false],
+    ["factor.created", "created", { identity: "x" }, false],
+    ["factor.verified", "verified", secondsAgo(86_500), false],
+    ["factor.verified", "verified", { sid: "YF1" }, false],
+    ["factor.verified", "verified", { identity: "x" }, false],
+  ])(
+    "of %s, %s, for the response %j returns %s with %j",
+    async (type, state, found, isTrue, options = {}) => {
+      const { challenges, factors } = client;
+      const other = {
+        ...client,
+        challenges: {
+          fetch: async (key: never) => ({ ...(await challenges.fetch(key)), ...found }),
+        },
+        factors: { fetch: async (key: never) => ({ ...(await factors.fetch(key)), ...found }) },
+      };
+      expect(await confirmWith(other, options)(createEvent(type, state), { signal })).toBe(isTrue);
     },
   );
 
+  it("confirms no factor.deleted whose text can be read in another way", async () => {
+    const context = { signal, ambiguity: "an addition" };
+    const event = createEvent("factor.deleted", "verified", none);
+    expect(await confirmWith(client)(event, context)).toBe(false);
+  });
+
   it("throws when the service fails, and at the end of the signal", async () => {
-    const event = createChallenge("approve");
-    const unauthorized = confirm(event, clientAt(emulator.url, { password: "wrong" }));
-    await expect(unauthorized).rejects.toBeInstanceOf(ApiError);
+    const event = createEvent("challenge.approved", "approved");
+    const unauthorized = confirmWith(clientAt(emulator.url, { password: "wrong" }));
+    await expect(unauthorized(event, { signal })).rejects.toBeInstanceOf(ApiError);
     const aborted = { signal: AbortSignal.abort(new Error("late")) };
     await expect(confirmWith(client)(event, aborted)).rejects.toThrow("late");
   });

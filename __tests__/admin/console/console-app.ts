@@ -1,21 +1,39 @@
 /** An app with a receiver and the console that shows it, before the emulator of the service. */
-import type { Server } from "node:http";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import { adminRouter, createAdminClient } from "express-push-verification/admin";
+import { adminRouter, type AdminClientOptions } from "express-push-verification/admin";
 import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
 import type { LiveUpdate } from "../../../lib/admin/console/console-view";
 import { signedRequest } from "express-push-verification/testing";
 import { send } from "../../support/servers";
 import { AUTH_TOKEN } from "../../support/webhook-requests";
-import { clientOptions, startUpstream, stopUpstreams } from "../../support/upstream";
+import { clientAt, startUpstream, stopUpstreams } from "../../support/upstream";
 
 export const PATH = "/webhooks/push";
 export const MOUNT = "/admin/push";
 
+/** Texts of senders and of errors that a page must show as text. */
+export const HOSTILE = [
+  `<script>document.title = "owned"</script><img src=x onerror="document.title='owned'">`,
+  `"'\`><svg/onload=alert(1)>{{7*7}}\${7*7}<!--`,
+  "user\u202Egpj.exe\u202C and \u2066isolated\u2069",
+  "x".repeat(1_024),
+  "line one\nline two\u0000\u001b[31m",
+];
+
 /** An app that {@link startConsole} started. */
 export type ConsoleApp = Awaited<ReturnType<typeof startConsole>>;
+
+/** The options of its parts. */
+export interface ConsoleOptions {
+  router?: Partial<AdminRouterOptions>;
+  receiver?: Partial<PushWebhooksOptions>;
+  client?: Partial<AdminClientOptions>;
+  mount?: string;
+}
 
 /** How a request differs from one of the service. */
 interface Change {
@@ -37,37 +55,26 @@ export function useConsoles(): void {
 
 /** Starts an app whose publicUrl is its own. */
 export async function startConsole({
-  router = {},
-  receiver = {},
-  client = {},
-  before = [],
+  router,
+  receiver,
+  client,
   mount = MOUNT,
-}: {
-  router?: Partial<AdminRouterOptions>;
-  receiver?: Partial<PushWebhooksOptions>;
-  client?: Partial<Parameters<typeof createAdminClient>[0]>;
-  before?: express.RequestHandler[];
-  mount?: string;
-} = {}) {
+}: ConsoleOptions = {}) {
   const upstream = await startUpstream();
   const app = express();
   const audits: AuditEntry[] = [];
-  let server: Server;
-
-  const listen = (port: number) =>
-    new Promise<number>((resolve) => {
-      server = app.listen(port, "127.0.0.1", () => resolve((server.address() as AddressInfo).port));
-    });
-  const port = await listen(0);
+  const server = createServer(app);
+  const listen = (port: number) => once(server.listen(port, "127.0.0.1"), "listening");
+  await listen(0);
+  const { port } = server.address() as AddressInfo;
   const publicUrl = `http://127.0.0.1:${port}${PATH}`;
   const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl, ...receiver });
   push.onError(() => {});
-  for (const middleware of before) app.use(middleware);
   app.use(PATH, push);
   app.use(
     mount,
     adminRouter({
-      client: createAdminClient({ ...clientOptions(upstream.url), maxRetries: 0, ...client }),
+      client: clientAt(upstream.url, { maxRetries: 0, ...client }),
       authorize: () => true,
       onAudit: (entry) => void audits.push(entry),
       actor: () => "alice",
@@ -78,7 +85,19 @@ export async function startConsole({
   );
 
   const close = () => new Promise((resolve) => server.close(resolve));
-  const url = `http://127.0.0.1:${port}${mount.endsWith("/") ? mount : `${mount}/`}`;
+  const url = `http://127.0.0.1:${port}${mount}/`;
+  async function call(path: string, body?: object) {
+    const response = await fetch(`${url}console${path}`, {
+      ...(body !== undefined && {
+        method: "POST",
+        headers: { "Content-Type": "application/json" },
+        body: JSON.stringify(body),
+      }),
+    });
+    // Each test asserts the shape.
+    // oxlint-disable-next-line typescript/no-explicit-any
+    return { status: response.status, body: (await response.json()) as any };
+  }
   const started = {
     upstream,
     push,
@@ -101,18 +120,10 @@ export async function startConsole({
       return response.status;
     },
     /** Calls a route of the console: with a body a POST, else a GET. */
-    async call(path: string, body?: object) {
-      const response = await fetch(`${url}console${path}`, {
-        ...(body !== undefined && {
-          method: "POST",
-          headers: { "Content-Type": "application/json" },
-          body: JSON.stringify(body),
-        }),
-      });
-      // Each test asserts the shape.
-      // oxlint-disable-next-line typescript/no-explicit-any
-      return { status: response.status, body: (await response.json()) as any };
-    },
+    call,
+    /** Calls a route of the request with a number, from 1. */
+    callRequest: async (number: number | string, path = "", body?: object) =>
+      call(`/requests/${await idOf(started, number)}${path}`, body),
     /** Stops listening and ends all connections; `start` listens on the same port again. */
     async stop() {
       server.closeAllConnections();
@@ -131,7 +142,7 @@ export async function startConsole({
 }
 
 /** Opens the stream of a console; `next` resolves to its next update, undefined at its end. */
-export async function openLive({ url }: ConsoleApp, after = "") {
+export async function openLive({ url }: { url: string }, after = "") {
   const response = await fetch(`${url}console/live?after=${after}`);
   const updates = readUpdates(response);
   const next = async () => (await updates.next()).value as LiveUpdate;
@@ -148,13 +159,11 @@ async function* readUpdates({ body }: Response): AsyncGenerator<LiveUpdate, unde
 }
 
 /** Returns the id of the request with a number, from 1. */
-export async function idOf(app: ConsoleApp, number: number | string): Promise<string> {
-  const { process } = await readRequests(app);
-  return `${process.id}-${number}`;
-}
+export const idOf = async (app: { url: string }, number: number | string): Promise<string> =>
+  `${(await readRequests(app)).process.id}-${number}`;
 
 /** Returns all rows and totals, as a page that opens receives them. */
-export async function readRequests(app: ConsoleApp): Promise<LiveUpdate> {
+export async function readRequests(app: { url: string }): Promise<LiveUpdate> {
   const { next, close } = await openLive(app);
   const update = await next();
   await close();

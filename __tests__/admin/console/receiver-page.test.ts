@@ -1,29 +1,29 @@
 import { AUTH_TOKEN } from "../../support/webhook-requests";
-import { describeWithBrowser, useBrowser } from "../../support/browser";
+import { describeWithBrowser } from "../../support/browser";
 import { until } from "../../support/waiting";
-import { startConsole, useConsoles } from "./console-app";
+import { startConsole } from "./console-app";
+import { press, submit, useConsolePages } from "./console-page";
 import { startProxy } from "./forwarding";
 
 const OLD_TOKEN = "0".repeat(32);
 
-const { openPage, allowFaults } = useBrowser();
-useConsoles();
+const { openConsole, openPage, allowFaults } = useConsolePages();
+const JANE = { uuid: "a", entity_identity: "jane.doe@example.com" };
 
 describeWithBrowser("the receiver's page", () => {
   it("shows each request live, with its type, version, code, attempt and token", async () => {
-    const app = await startConsole();
-    const page = await openPage(app.url);
+    const { app, page } = await openConsole();
     await page.getByText("No webhook request has arrived yet.").waitFor();
-    await app.deliver("challenge.approved", { uuid: "a", entity_identity: "jane.doe@example.com" });
+    await app.deliver("challenge.approved", JANE);
     const line = page.locator(".requests .line").first();
     await line.getByText("200 handled").waitFor();
     expect(await line.innerText()).toMatch(
       /^\s*\d\d:\d\d:\d\d\.\d{3}\s+challenge\.approved v2\s+jan…com [0-9a-f]{8}\s+200 handled\s+[\d.,]+ ms/,
     );
-    await app.deliver("challenge.approved", { uuid: "a", entity_identity: "jane.doe@example.com" });
+    await app.deliver("challenge.approved", JANE);
     await line.getByText("200 duplicate").waitFor();
     await line.getByText("attempt 2").waitFor();
-    await app.deliver("challenge.approved", { uuid: "a", entity_identity: "another-user" });
+    await app.deliver("challenge.approved", { ...JANE, entity_identity: "another" });
     await line.getByText("200 conflict").waitFor();
     await app.deliver("factor.verified", {}, { version: "v1" });
     await line.getByText("factor.verified v1").waitFor();
@@ -32,19 +32,16 @@ describeWithBrowser("the receiver's page", () => {
 
   it("looks for the cause of an earlier request when it is asked to", async () => {
     const app = await startConsole();
-    for (let index = 0; index < 5; index++) {
-      await app.deliver("challenge.approved", {}, { signedUrl: `${app.publicUrl}/` });
-    }
+    const signedUrl = `${app.publicUrl}/`;
+    for (let index = 0; index < 5; index++) await app.deliver(undefined, {}, { signedUrl });
     const page = await openPage(app.url);
-    const lines = page.locator(".requests .line");
-    await lines.nth(4).click();
-    await page.getByRole("button", { name: "Find the cause" }).click();
+    await page.locator(".requests .line").nth(4).click();
+    await press(page, "Find the cause");
     await page.locator(".details").getByText("proven").waitFor();
   });
 
   it("has one notice for each cause of a wrong signature", async () => {
-    const app = await startConsole();
-    const page = await openPage(app.url);
+    const { app, page } = await openConsole();
     await page.getByText("Live", { exact: true }).waitFor();
     const notice = (cause: string, title: string) =>
       page.locator(".notice", { hasText: cause }).getByText(title).waitFor();
@@ -67,8 +64,9 @@ describeWithBrowser("the receiver's page", () => {
   });
 
   it("counts the requests of each token during a rotation", async () => {
-    const app = await startConsole({ receiver: { authToken: [AUTH_TOKEN, OLD_TOKEN] } });
-    const page = await openPage(app.url);
+    const { app, page } = await openConsole("", {
+      receiver: { authToken: [AUTH_TOKEN, OLD_TOKEN] },
+    });
     await app.deliver("challenge.approved");
     await page.getByText("token 1: 1 request, the last at").waitFor();
     await app.deliver("challenge.approved", {}, { authToken: OLD_TOKEN });
@@ -78,8 +76,7 @@ describeWithBrowser("the receiver's page", () => {
   });
 
   it("counts codes, and shows the requests of a code or of a result", async () => {
-    const app = await startConsole();
-    const page = await openPage(app.url);
+    const { app, page } = await openConsole();
     await app.deliver();
     await app.deliver("challenge.approved", {}, { authToken: OLD_TOKEN });
     const codes = page.getByRole("combobox", { name: "code" });
@@ -92,10 +89,9 @@ describeWithBrowser("the receiver's page", () => {
   });
 
   it("holds new requests back while it is paused", async () => {
-    const app = await startConsole();
-    const page = await openPage(app.url);
+    const { app, page } = await openConsole();
     await page.getByText("Live", { exact: true }).waitFor();
-    await page.getByRole("button", { name: "Pause" }).click();
+    await press(page, "Pause");
     await app.deliver();
     const resume = page.getByRole("button", { name: "Resume, 1 new" });
     await resume.waitFor();
@@ -109,19 +105,18 @@ describeWithBrowser("the receiver's page", () => {
     const handled: string[] = [];
     app.push.on("factor.created", ({ entity_identity }) => void handled.push(entity_identity));
     const page = await openPage(app.url);
-    await page.getByRole("button", { name: "Send test event" }).click();
+    await press(page, "Send test event");
     await page.getByLabel("factor.created").check();
     await page.locator(`input[value=${via}]`).check();
-    await page.locator("dialog button.primary").click();
+    await submit(page);
     await page.locator("dialog .notice", { hasText: "The receiver responded 200" }).waitFor();
-    await page.getByRole("button", { name: "Close" }).click();
+    await press(page, "Close");
     await page.locator(".requests .line", { hasText: /factor\.created v2\s*test/ }).waitFor();
     expect(handled).toEqual(["console-test-event"]);
   });
 
   it("says that the connection is lost, and shows the missed requests after it reconnects", async () => {
-    const app = await startConsole();
-    const page = await openPage(app.url);
+    const { app, page } = await openConsole();
     await page.getByText("Live", { exact: true }).waitFor();
     allowFaults(/ERR_/);
     await app.stop();
@@ -136,18 +131,15 @@ describeWithBrowser("the receiver's page", () => {
     [503, "Too many pages are open"],
     [403, "Signed out or not allowed"],
   ])("says why it is not live, and is live again: %i", async (status, text) => {
-    const app = await startConsole();
-    const page = await openPage(app.url);
-    await page.route("**/console/live*", (route) =>
-      route.fulfill({ status, json: { code: "X", message: text } }),
-    );
+    const { app, page } = await openConsole();
+    const json = { code: "X", message: text };
+    await page.route("**/console/live*", (route) => route.fulfill({ status, json }));
     allowFaults(new RegExp(String(status)));
     await page.reload();
     await page.getByText(text).waitFor();
     expect(await page.getByText("Connection lost").count()).toBe(0);
-    expect(await page.getByRole("button", { name: "Sign in again" }).count()).toBe(
-      +(status === 403),
-    );
+    const signIn = page.getByRole("button", { name: "Sign in again" });
+    expect(await signIn.count()).toBe(status === 403 ? 1 : 0);
     await page.unroute("**/console/live*");
     await page.getByText("Live", { exact: true }).waitFor();
   });
@@ -161,20 +153,18 @@ describeWithBrowser("the receiver's page", () => {
     expect(await page.evaluate("document.activeElement.id")).toBe("skip");
     await page.keyboard.press("Enter");
     expect(await page.evaluate("document.activeElement.id")).toBe("content");
-    const toggle = page.getByRole("button", { name: /^Details of/ });
-    for (let count = 0; count < 24; count++) {
+    const toggles = page.getByRole("button", { name: /^Details of/ });
+    const focused = page.locator(".toggle:focus");
+    for (let count = 0; count < 24 && (await focused.count()) === 0; count++) {
       await page.keyboard.press("Tab");
-      if (await toggle.evaluate((element) => element.matches(":focus"))) break;
     }
     await page.keyboard.press("Enter");
-    expect(await toggle.getAttribute("aria-expanded")).toBe("true");
+    expect(await focused.getAttribute("aria-expanded")).toBe("true");
     await page.locator(".details").getByText("uuid", { exact: true }).first().waitFor();
     await page.keyboard.press("Escape");
-    expect(await toggle.getAttribute("aria-expanded")).toBe("false");
-    expect(await toggle.evaluate((element) => element.matches(":focus"))).toBe(true);
+    expect(await focused.getAttribute("aria-expanded")).toBe("false");
     await app.deliver("challenge.denied");
-    await page.getByRole("button", { name: "Show 1 new" }).click();
-    const toggles = page.getByRole("button", { name: /^Details of/ });
+    await press(page, "Show 1 new");
     await toggles.nth(1).waitFor();
     for (const [key, index] of [
       ["ArrowUp", 0],
@@ -198,14 +188,13 @@ describeWithBrowser("the receiver's page", () => {
     const app = await startConsole();
     await app.deliver();
     const page = await openPage(app.url);
-    await page.route("**/console/requests/*", (route) =>
-      route.fulfill({ status: 404, json: { code: "NOT_FOUND", message: "The request is gone." } }),
-    );
+    const json = { code: "NOT_FOUND", message: "The request is gone." };
+    await page.route("**/console/requests/*", (route) => route.fulfill({ status: 404, json }));
     allowFaults(/404/);
     await page.locator(".requests .line").click();
     await page.locator(".details").getByText("The request is gone. (NOT_FOUND)").waitFor();
     await page.unroute("**/console/requests/*");
-    await page.getByRole("button", { name: "Try again" }).click();
+    await press(page, "Try again");
     await page.getByText("Headers and parameters").waitFor();
   });
 });

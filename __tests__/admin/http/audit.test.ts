@@ -2,39 +2,32 @@ import { once } from "node:events";
 import { connect } from "node:net";
 import express, { type RequestHandler } from "express";
 import supertest from "supertest";
-import { adminRouter, createAdminClient } from "express-push-verification/admin";
-import type { AdminRouterOptions } from "express-push-verification/admin";
+import { adminRouter } from "express-push-verification/admin";
 import { until } from "../../support/waiting";
 import { startServer } from "../../support/servers";
-import { clientOptions, startUpstream, stopUpstreams, type Upstream } from "../../support/upstream";
+import { useUpstream } from "../../support/upstream";
 import { APPS, makeStaffApp, type StaffAppOptions } from "../staff-app";
 
 const KEY_SID = `SK${"a".repeat(32)}`;
 const WEBHOOK_SID = `YW${"B".repeat(32)}`;
 
-let upstream: Upstream;
-beforeEach(async () => {
-  upstream = await startUpstream();
-});
-afterEach(stopUpstreams);
+const upstream = useUpstream();
 
-type Method = "post" | "patch" | "put" | "delete";
-
-const WRITES: (readonly [method: Method, path: string, action?: string, sid?: string])[] = [
-  ["post", "/keys", "key.create"],
-  ["post", "/keys/", "key.create"],
-  ["post", `/keys/${KEY_SID}`, "key.update", KEY_SID],
-  ["patch", `/KEYS/${KEY_SID}`, "key.update", KEY_SID],
-  ["delete", `/keys/${KEY_SID}?force=true`, "key.delete", KEY_SID],
-  ["post", "/webhooks", "webhook.create"],
-  ["patch", `/webhooks/${WEBHOOK_SID}/`, "webhook.update", WEBHOOK_SID],
-  ["delete", `/webhooks/${WEBHOOK_SID}`, "webhook.delete", WEBHOOK_SID],
-  ["put", `/webhooks/${WEBHOOK_SID}`, "", WEBHOOK_SID],
-  ["delete", "/keys"],
-  ["post", "/nowhere"],
-  ["delete", "/keys/%zz", "key.delete"],
+const WRITES: (readonly [line: string, action?: string | undefined, sid?: string])[] = [
+  ["post /keys", "key.create"],
+  ["post /keys/", "key.create"],
+  [`post /keys/${KEY_SID}`, "key.update", KEY_SID],
+  [`patch /KEYS/${KEY_SID}`, "key.update", KEY_SID],
+  [`delete /keys/${KEY_SID}?force=true`, "key.delete", KEY_SID],
+  ["post /webhooks", "webhook.create"],
+  [`patch /webhooks/${WEBHOOK_SID}/`, "webhook.update", WEBHOOK_SID],
+  [`delete /webhooks/${WEBHOOK_SID}`, "webhook.delete", WEBHOOK_SID],
+  [`put /webhooks/${WEBHOOK_SID}`, undefined, WEBHOOK_SID],
+  ["delete /keys"],
+  ["post /nowhere"],
+  ["delete /keys/%zz", "key.delete"],
   // The SID of a path that encodes it.
-  ["delete", `/keys/%53K${"a".repeat(32)}`, "key.delete", KEY_SID],
+  [`delete /keys/%53K${"a".repeat(32)}`, "key.delete", KEY_SID],
   // No SIDs.
   ...[
     `${KEY_SID}%0A`,
@@ -46,7 +39,7 @@ const WRITES: (readonly [method: Method, path: string, action?: string, sid?: st
     `..%2F${KEY_SID}`,
     "%FF",
     "__proto__",
-  ].map((sid) => ["delete", `/keys/${sid}`, "key.delete"] as const),
+  ].map((sid) => [`delete /keys/${sid}`, "key.delete"] as const),
 ];
 
 /** Ways to reject every write, and the code of each. */
@@ -58,29 +51,25 @@ const REJECTIONS: [options: StaffAppOptions, headers: Record<string, string>, co
 
 describe.each(APPS)("an audit on %s", (_name, makeApp) => {
   it.each(REJECTIONS)("has each write that is rejected: %j %j", async (options, headers, code) => {
-    const actor: AdminRouterOptions["actor"] = (req) => req.get("x-user");
-    const { app, audits } = makeStaffApp(upstream, { makeApp, actor, ...options });
-    for (const [method, path, action = "", sid] of WRITES) {
-      const sent = supertest(app)[method](`/admin${path}`).set("x-user", "mallory");
-      const { status, body } = await sent.set(headers).send({});
+    const actor = () => "mallory";
+    const { call, audits } = makeStaffApp(upstream, { makeApp, actor, ...options });
+    for (const [line, action, sid] of WRITES) {
+      const { status, body } = await call(line, {}, headers);
       expect([403, 404, 405]).toContain(status);
-      const audit = { action: action || undefined, actor: "mallory", sid, status, code };
-      expect(audits.splice(0)).toEqual([audit]);
+      expect(audits.splice(0)).toEqual([{ action, actor: "mallory", sid, status, code }]);
       expect(body).toMatchObject({ status, code });
     }
   });
 
   it("has a write whose client disconnected, once", async () => {
-    let arrive = () => {};
-    const arrived = new Promise<void>((resolve) => (arrive = resolve));
-    const before: RequestHandler[] = [(_req, _res, next) => (arrive(), next())];
+    const arrived = jest.fn<void, []>();
+    const before: RequestHandler[] = [(_req, _res, next) => (arrived(), next())];
     const { app, audits } = makeStaffApp(upstream, { makeApp, before });
     const socket = connect(await startServer(app), "127.0.0.1");
     await once(socket, "connect");
-    socket.write(
-      "POST /admin/keys HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: 9\r\n\r\n{",
-    );
-    await arrived;
+    const headers = "Host: localhost\r\nContent-Type: application/json\r\nContent-Length: 9";
+    socket.write(`POST /admin/keys HTTP/1.1\r\n${headers}\r\n\r\n{`);
+    await until(() => arrived.mock.calls.length > 0);
     socket.destroy();
     await until(() => audits.length > 0);
     expect(audits).toMatchObject([{ action: "key.create", status: 400 }]);
@@ -91,11 +80,8 @@ describe.each(APPS)("an audit on %s", (_name, makeApp) => {
       setImmediate(() => res.status(503).end());
       next();
     };
-    const { app, audits } = makeStaffApp(upstream, { makeApp, before: [hurried] });
-    const [key, nothing] = await Promise.all([
-      supertest(app).post("/admin/keys").send({}),
-      supertest(app).post("/admin/nowhere").send({}),
-    ]);
+    const { call, audits } = makeStaffApp(upstream, { makeApp, before: [hurried] });
+    const [key, nothing] = await Promise.all([call("post /keys", {}), call("post /nowhere", {})]);
     expect(key.status).toBe(503);
     expect([404, 503]).toContain(nothing.status);
     await until(() => audits.length === 2);
@@ -103,29 +89,25 @@ describe.each(APPS)("an audit on %s", (_name, makeApp) => {
   });
 
   it("has no reads", async () => {
-    const { app, audits } = makeStaffApp(upstream, { makeApp });
+    const { call, audits } = makeStaffApp(upstream, { makeApp });
     for (const path of ["/keys", "/nowhere", "/openapi.json"]) {
-      await supertest(app).get(`/admin${path}`);
-      await supertest(app).head(`/admin${path}`);
-      await supertest(app).options(`/admin${path}`);
+      for (const method of ["get", "head", "options"]) await call(`${method} ${path}`);
     }
     expect(audits).toEqual([]);
   });
 });
 
 it("calls actor and onAudit as methods of the options", async () => {
-  const client = createAdminClient(clientOptions(upstream.url));
   const called: unknown[] = [];
-  const options: AdminRouterOptions = {
-    client,
+  function record(this: unknown) {
+    called.push(this);
+    return "carol";
+  }
+  const options = {
+    client: upstream.client,
     authorize: () => false,
-    actor() {
-      called.push(this);
-      return "carol";
-    },
-    onAudit() {
-      called.push(this);
-    },
+    actor: record,
+    onAudit: record,
   };
   const app = express().use("/admin", adminRouter(options));
   await supertest(app).delete(`/admin/keys/${KEY_SID}`).expect(403);

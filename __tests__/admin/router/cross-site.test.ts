@@ -1,31 +1,18 @@
 import express, { type RequestHandler } from "express";
-import supertest from "supertest";
-import { startUpstream, stopUpstreams, type Upstream } from "../../support/upstream";
-import { APPS, makeStaffApp } from "../staff-app";
+import { useUpstream } from "../../support/upstream";
+import { APPS, makeStaffApp, type StaffAppOptions } from "../staff-app";
 
 const HOST = "app.example.test";
 const FOREIGN = "https://evil.example";
 
-let upstream: Upstream;
-beforeEach(async () => {
-  upstream = await startUpstream();
-});
-afterEach(stopUpstreams);
+const upstream = useUpstream();
 
 type Headers = Record<string, string>;
 
 /** Creates a Key with these headers; resolves with the status and the code. */
-async function write(
-  headers: Headers,
-  setting: string | boolean = false,
-  options: { allowedOrigins?: string[]; allowedHosts?: string[] | undefined } = {},
-) {
-  const { app } = makeStaffApp(upstream, { allowedHosts: [HOST], ...options });
-  app.set("trust proxy", setting);
-  const sent = supertest(app)
-    .post("/admin/keys")
-    .set({ Host: HOST, ...headers });
-  const { status, body } = await sent.send({});
+async function write(headers: Headers, options: StaffAppOptions = {}): Promise<string> {
+  const { call } = makeStaffApp(upstream, { allowedHosts: [HOST], ...options });
+  const { status, body } = await call("post /keys", {}, { Host: HOST, ...headers });
   return status === 201 ? "created" : `${status} ${body.code}`;
 }
 
@@ -48,43 +35,37 @@ describe.each(APPS)("a form of a foreign page on %s", (_name, makeApp) => {
     ["of a sandboxed frame", { Origin: "null" }],
   ])("%s deletes no Key through method-override", async (_what, headers) => {
     const { sid } = upstream.createKey("in use");
-    const { app, audits } = makeStaffApp(upstream, {
-      makeApp,
-      before: METHOD_OVERRIDE,
-      allowedHosts: [HOST],
-    });
+    const hosts = { allowedHosts: [HOST] };
+    const { call, audits } = makeStaffApp(upstream, { makeApp, before: METHOD_OVERRIDE, ...hosts });
+    const form = { Host: HOST, "Content-Type": "application/x-www-form-urlencoded" };
     const deletion = (extra: Headers) =>
-      supertest(app)
-        .post(`/admin/keys/${sid}`)
-        .set({ Host: HOST, "Content-Type": "application/x-www-form-urlencoded", ...extra })
-        .send("_method=DELETE");
+      call(`post /keys/${sid}`, "_method=DELETE", { ...form, ...extra });
 
     const rejected = await deletion({ ...headers, "Sec-Fetch-Mode": "navigate", Cookie: "sid=1" });
     expect(rejected).toMatchObject({ status: 403, body: { code: "CROSS_SITE", status: 403 } });
-    expect(upstream.seen).toHaveLength(0);
-    expect(audits).toMatchObject([{ action: "key.delete", sid, status: 403, code: "CROSS_SITE" }]);
-
+    expect(upstream.seen).toEqual([]);
     expect(await deletion({ Origin: `https://${HOST}` })).toHaveProperty("status", 204);
-    expect(audits[1]).toMatchObject({ action: "key.delete", sid, status: 204, code: undefined });
+    expect(audits).toMatchObject([
+      { action: "key.delete", sid, status: 403, code: "CROSS_SITE" },
+      { action: "key.delete", sid, status: 204, code: undefined },
+    ]);
   });
 
   it("sends no GET that a middleware turned into a DELETE of lower case", async () => {
     const { sid } = upstream.createKey("in use");
-    const override: RequestHandler = (req, _res, next) => {
-      req.method = "delete";
-      next();
-    };
-    const { app } = makeStaffApp(upstream, { makeApp, before: [override] });
-    const sent = supertest(app).get(`/admin/keys/${sid}`).set("Sec-Fetch-Site", "cross-site");
-    expect(await sent).toMatchObject({ status: 403, body: { code: "CROSS_SITE" } });
-    expect(upstream.seen).toHaveLength(0);
+    const before: RequestHandler[] = [(req, _res, next) => ((req.method = "delete"), next())];
+    const { call } = makeStaffApp(upstream, { makeApp, before });
+    const sent = await call(`get /keys/${sid}`, undefined, { "Sec-Fetch-Site": "cross-site" });
+    expect(sent).toMatchObject({ status: 403, body: { code: "CROSS_SITE" } });
+    expect(upstream.seen).toEqual([]);
   });
 
   it("may read: the browser withholds the response from a page of another origin", async () => {
-    const { app } = makeStaffApp(upstream, { makeApp });
+    const { call } = makeStaffApp(upstream, { makeApp });
     const headers = { "Sec-Fetch-Site": "cross-site", Origin: FOREIGN };
-    expect((await supertest(app).get("/admin/keys").set(headers)).status).toBe(200);
-    expect((await supertest(app).head("/admin/keys").set(headers)).status).toBe(200);
+    for (const method of ["get", "head"]) {
+      expect(await call(`${method} /keys`, undefined, headers)).toHaveProperty("status", 200);
+    }
   });
 });
 
@@ -137,31 +118,23 @@ describe("Origin", () => {
 
 describe("X-Forwarded-Host and X-Forwarded-Proto", () => {
   const OWN = { Origin: `https://${HOST}` };
-  const behind = { Host: "127.0.0.1:3000", "X-Forwarded-Host": HOST };
-  const secure = { Host: HOST, "X-Forwarded-Proto": "https" };
+  const BEHIND = { Host: "127.0.0.1:3000", "X-Forwarded-Host": HOST };
+  const CHAIN = { ...BEHIND, "X-Forwarded-Host": `${HOST}, 10.0.0.7:8080` };
+  const FORGED = { "X-Forwarded-Host": "evil.example", Origin: FOREIGN };
+  const SECURE = { "X-Forwarded-Proto": "https" };
 
-  it.each<[what: string, headers: Headers, trusts: string | boolean, outcome: string]>([
-    ["of a trusted proxy", { ...behind, ...OWN }, true, "created"],
-    ["of a proxy that is trusted by its address", { ...behind, ...OWN }, "loopback", "created"],
-    ["of an untrusted client", { ...behind, ...OWN }, false, REJECTED],
-    ["of a client of another address", { ...behind, ...OWN }, "10.0.0.0/8", REJECTED],
-    ["in place of Host", { ...behind, Origin: "http://127.0.0.1:3000" }, true, REJECTED],
-    [
-      "that a client forged",
-      { Host: HOST, "X-Forwarded-Host": "evil.example", Origin: FOREIGN },
-      false,
-      REJECTED,
-    ],
-    [
-      "of several proxies",
-      { ...behind, ...OWN, "X-Forwarded-Host": `${HOST}, 10.0.0.7:8080` },
-      true,
-      "created",
-    ],
-    ["of an https app and an http page", { ...secure, Origin: `http://${HOST}` }, true, REJECTED],
-    ["of an https app and its own page", { ...secure, ...OWN }, true, "created"],
+  it.each<[what: string, headers: Headers, trusts: unknown, outcome: string]>([
+    ["of a trusted proxy", { ...BEHIND, ...OWN }, true, "created"],
+    ["of a proxy that is trusted by its address", { ...BEHIND, ...OWN }, "loopback", "created"],
+    ["of an untrusted client", { ...BEHIND, ...OWN }, false, REJECTED],
+    ["of a client of another address", { ...BEHIND, ...OWN }, "10.0.0.0/8", REJECTED],
+    ["in place of Host", { ...BEHIND, Origin: "http://127.0.0.1:3000" }, true, REJECTED],
+    ["that a client forged", FORGED, false, REJECTED],
+    ["of several proxies", { ...CHAIN, ...OWN }, true, "created"],
+    ["of an https app and an http page", { ...SECURE, Origin: `http://${HOST}` }, true, REJECTED],
+    ["of an https app and its own page", { ...SECURE, ...OWN }, true, "created"],
   ])("%s", async (_what, headers, trusts, outcome) => {
-    expect(await write(headers, trusts)).toBe(outcome);
+    expect(await write(headers, { trusts })).toBe(outcome);
   });
 });
 
@@ -185,7 +158,7 @@ describe("allowedOrigins", () => {
     [{ Origin: "null", "Sec-Fetch-Site": "cross-site" }, REJECTED],
     [{ "Sec-Fetch-Site": "cross-site" }, REJECTED],
   ])("%j: %s", async (headers, outcome) => {
-    expect(await write(headers, false, { allowedOrigins })).toBe(outcome);
+    expect(await write(headers, { allowedOrigins })).toBe(outcome);
   });
 
   it("is empty by default", async () => {
@@ -219,22 +192,23 @@ describe("allowedHosts", () => {
   ])("%s with %j: %s", async (host, allowedHosts, outcome, trusts = false) => {
     const name = host.replace(/^https:\/\//, "");
     const headers = { Host: name, Origin: `http://${name}`, "Sec-Fetch-Site": "same-origin" };
-    expect(await write(headers, trusts, { allowedHosts })).toBe(outcome);
+    expect(await write(headers, { trusts, allowedHosts })).toBe(outcome);
   });
 
   it("checks Host beside X-Forwarded-Host, which a page can send", async () => {
     const headers = { Origin: `http://${HOST}`, "X-Forwarded-Host": HOST };
-    expect(await write({ ...headers, Host: "evil.example" }, true)).toBe(REBOUND);
-    expect(await write({ ...headers, Host: "127.0.0.1:3000" }, true)).toBe("created");
+    expect(await write({ ...headers, Host: "evil.example" }, { trusts: true })).toBe(REBOUND);
+    expect(await write({ ...headers, Host: "127.0.0.1:3000" }, { trusts: true })).toBe("created");
   });
 
   it("withholds every response from a page that rebinds its name", async () => {
-    const { app, audits } = makeStaffApp(upstream, { console: true });
-    for (const path of ["/admin/", "/admin/keys", "/admin/openapi.json", "/admin/console"]) {
-      const { status, body } = await supertest(app).get(path).set("Host", "evil.example");
+    const { call, audits } = makeStaffApp(upstream, { console: true });
+    const host = { Host: "evil.example" };
+    for (const path of ["/", "/keys", "/openapi.json", "/console"]) {
+      const { status, body } = await call(`get ${path}`, undefined, host);
       expect([status, body.code]).toEqual([403, "HOST_NOT_ALLOWED"]);
     }
-    await supertest(app).post("/admin/keys").set("Host", "evil.example").send({});
+    await call("post /keys", {}, host);
     expect(audits).toMatchObject([{ action: "key.create", code: "HOST_NOT_ALLOWED" }]);
     expect(upstream.seen).toEqual([]);
   });

@@ -1,0 +1,28 @@
+/** The console in a browser. */
+import type { Page } from "playwright-core";
+import { useBrowser } from "../../support/browser";
+import { startConsole, useConsoles, type ConsoleOptions } from "./console-app";
+
+/** Registers the browser of a test file, and the consoles that it shows. */
+export function useConsolePages() {
+  const browser = useBrowser();
+  useConsoles();
+
+  /** Starts a console, and opens a page of it. */
+  async function openConsole(at = "", options: ConsoleOptions = {}) {
+    const app = await startConsole(options);
+    return { app, page: await browser.openPage(app.url + at) };
+  }
+  return { ...browser, openConsole };
+}
+
+/** Presses the first button of a name. */
+export const press = (page: Page, name: string | RegExp, exact = false) =>
+  page.getByRole("button", { name, exact }).first().click();
+
+/** Waits for a text that a screen reader says. */
+export const said = (page: Page, text: string) =>
+  page.locator("#announcer", { hasText: text }).waitFor({ state: "attached" });
+
+/** Submits the open dialog. */
+export const submit = (page: Page) => page.locator("dialog button.primary").click();

@@ -1,0 +1,43 @@
+import { maskIdentity, maskText } from "../../../lib/admin/console/mask";
+import { eventFixture } from "express-push-verification/testing";
+
+it.each([
+  ["jane.doe@example.com", "jan…com"],
+  ["user-7f3a-22", "us…22"],
+  ["123456789", "12…9"],
+  ["123456", "1…6"],
+  ["123", "1…"],
+  ["ab", "…"],
+  ["a", "…"],
+])("of the identity %s at most a third and 6 characters remain: %s", (identity, masked) => {
+  expect(maskIdentity(identity)).toBe(masked);
+});
+
+const LONG = "x".repeat(488);
+it.each([
+  ["no user jane.doe+1@example.com", "no user <entity_identity>"],
+  ["GET /users/jane.doe%2B1%40example.com: 404", "GET /users/<entity_identity>: 404"],
+  ["no user JANE.DOE+1@EXAMPLE.COM here", "no user <entity_identity> here"],
+  ["event evt-1 failed, evt-12 did not", "event <uuid> failed, evt-12 did not"],
+  ['text Pay "Müller" to 12 elm st', "text <challenge_details> to <challenge_details>"],
+  ['{"text":"Pay \\"Müller\\""}', '{"text":"<challenge_details>"}'],
+  ["challenge.approved of push failed", "challenge.approved of push failed"],
+  [`${LONG} jane.doe+1@example.com`, `${LONG} <entity_identity>…`],
+  [`${LONG} a text without a value`, `${LONG} a text with…`],
+  [`${"x".repeat(499)}😀`, `${"x".repeat(499)}…`],
+])("in the error %j of a handler the values of the event are masked: %j", (error, masked) => {
+  const event = eventFixture("challenge.approved", {
+    uuid: "evt-1",
+    entity_identity: "jane.doe+1@example.com",
+    challenge_details: '{"message":"Pay \\"Müller\\"","fields":[{"value":"12 Elm St"}]}',
+  });
+  expect(maskText(error, event)).toBe(masked);
+});
+
+it.each([
+  ["more texts than it compares", JSON.stringify([...Array(301).keys()].map(String))],
+  ["JSON of more than 32 levels", "[".repeat(5_000) + "]".repeat(5_000)],
+])("no error of an event with %s is shown", (_what, challenge_hidden_details) => {
+  const event = eventFixture("challenge.approved", { challenge_hidden_details });
+  expect(maskText("no user jane", event)).toBe("(not shown)");
+});
