@@ -39,9 +39,8 @@ export function makeStaffApp(
   /** Sends a request, such as `post /keys`, to the router. */
   function call(line: string, body?: unknown, headers: Record<string, string> = {}) {
     const [method = "", path = ""] = line.split(" ");
-    const sent = supertest(app)
-      [method as "get"](at + path)
-      .set(headers);
+    const agent = supertest(app);
+    const sent = agent[method as "get"](at + path).set(headers);
     return body === undefined ? sent : sent.send(body as object);
   }
   return { app, audits, call };

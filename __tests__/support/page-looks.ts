@@ -1,6 +1,7 @@
 /** How a page looks: light and wide, dark and narrow; for screenshots also the other two. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type * as axeCore from "axe-core";
 import type { Page } from "playwright-core";
 
 const WIDE = { width: 1280, height: 860 };
@@ -65,7 +66,7 @@ async function findViolations(page: Page, rules?: readonly string[]): Promise<st
   // Evaluated, because the policy of the page forbids a script element.
   if (!(await page.evaluate<boolean>("'axe' in globalThis"))) await page.evaluate(axeSource);
   return page.evaluate(async (runOnly) => {
-    const { axe } = globalThis as unknown as { axe: typeof import("axe-core") };
+    const { axe } = globalThis as unknown as { axe: typeof axeCore };
     const { violations } = await axe.run({
       resultTypes: ["violations"],
       ...(runOnly !== undefined && { runOnly: [...runOnly] }),

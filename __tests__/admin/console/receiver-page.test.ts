@@ -131,7 +131,7 @@ describeWithBrowser("the receiver's page", () => {
     [503, "Too many pages are open"],
     [403, "Signed out or not allowed"],
   ])("says why it is not live, and is live again: %i", async (status, text) => {
-    const { app, page } = await openConsole();
+    const { page } = await openConsole();
     const json = { code: "X", message: text };
     await page.route("**/console/live*", (route) => route.fulfill({ status, json }));
     allowFaults(new RegExp(String(status)));

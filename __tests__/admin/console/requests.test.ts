@@ -48,12 +48,10 @@ describe("the rows", () => {
     await app.deliver("factor.created", { uuid: "console-test-1" });
     const { rows, totals } = await readRequests(app);
     const number = expect.any(Number);
-    const common = {
-      id: expect.stringMatching(/^[0-9a-f]{8}-\d$/),
-      ...{ change: number, atMs: number, durationMs: number },
-      ...{ attempt: 1, issues: [], target: "POST /webhooks/push" },
-      ...{ canExplain: false, isTest: false },
-    };
+    const id = expect.stringMatching(/^[0-9a-f]{8}-\d$/);
+    const measured = { id, change: number, atMs: number, durationMs: number, attempt: 1 };
+    const target = "POST /webhooks/push";
+    const common = { ...measured, target, issues: [], canExplain: false, isTest: false };
     const sids = { accountSid: ACCOUNT_SID, factorSid: FACTOR_SID, challengeSid: CHALLENGE_SID };
     const pseudonym = expect.stringMatching(/^[0-9a-f]{8}$/);
     const handled = { canResend: true, result: "handled", status: 200, tokenIndex: 0, urlIndex: 0 };
