@@ -12,29 +12,23 @@ import { listCells, type Cell, type Plan } from "./matrix/cells";
 import { APPS, INSTALLS, NODES, POSTGRESES, TYPESCRIPTS } from "./matrix/versions";
 import { createWorkshop } from "./matrix/workshop";
 
-const NODE = Number.parseInt(process.versions.node, 10);
-const NOTHING = {
-  nodes: [],
-  apps: [],
-  typescripts: [],
-  typedApps: [],
-  postgreses: [],
-  installs: [],
-};
-const RUNS = { nodes: NODES, apps: APPS, typescripts: TYPESCRIPTS, typedApps: APPS };
-
 const PLANS: Record<string, Plan> = {
-  "": { ...RUNS, postgreses: POSTGRESES, installs: INSTALLS },
+  "": {
+    nodes: NODES,
+    apps: APPS,
+    typescripts: TYPESCRIPTS,
+    postgreses: POSTGRESES,
+    installs: INSTALLS,
+  },
   "--quick": {
-    nodes: [NODE],
+    nodes: [Number.parseInt(process.versions.node, 10)],
     apps: APPS,
     typescripts: [TYPESCRIPTS.at(0)!, TYPESCRIPTS.at(-1)!],
     typedApps: APPS.filter(({ name }) => name === "express 5"),
-    postgreses: [],
     installs: INSTALLS.slice(0, 1),
   },
-  "--postgres": { ...NOTHING, postgreses: POSTGRESES },
-  "--installs": { ...NOTHING, installs: INSTALLS },
+  "--postgres": { postgreses: POSTGRESES },
+  "--installs": { installs: INSTALLS },
 };
 
 const secondsSince = (startMs: number) => `${((performance.now() - startMs) / 1000).toFixed(1)} s`;
@@ -63,7 +57,6 @@ async function main(): Promise<void> {
   const folder = mkdtempSync(join(tmpdir(), "push-matrix-"));
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   process.once("SIGINT", () => process.exit(130));
-
   const startMs = performance.now();
   const cells = listCells(plan, createWorkshop(folder));
   const failed = await runCells(cells, 2);

@@ -1,6 +1,6 @@
 import { readdirSync } from "node:fs";
 import { delimiter, dirname, join } from "node:path";
-import { RESOLUTIONS, ROOT, type App, type Neighbours } from "./versions";
+import { listResolutions, ROOT, type App, type Neighbours } from "./versions";
 import { runCommand, type Workshop } from "./workshop";
 
 // The imports of a suite are resolved from its app, wherever Jest itself is.
@@ -22,31 +22,30 @@ export interface Cell {
 
 /** The part of all supported versions that is tested. */
 export interface Plan {
-  nodes: number[];
-  apps: App[];
-  typescripts: string[];
-  /** The apps whose types are read. */
-  typedApps: App[];
-  postgreses: string[];
-  installs: Neighbours[];
+  nodes?: number[];
+  apps?: App[];
+  typescripts?: string[];
+  /** The apps whose types are read; by default all. */
+  typedApps?: App[];
+  postgreses?: string[];
+  installs?: Neighbours[];
 }
 
 /** Every cell of a plan; cells that others need come first. */
 export function listCells(plan: Plan, workshop: Workshop): Cell[] {
-  const { nodes, apps, typescripts, typedApps, postgreses, installs } = plan;
+  const { nodes = [], apps = [], typescripts = [], typedApps = apps } = plan;
+  const { postgreses = [], installs = [] } = plan;
   const install = (name: string, run: () => Promise<string>) => {
     return { name: `${name} · install`, run };
   };
   return [
     { name: "tarball · pack", run: () => workshop.pack() },
-    ...typescripts.map((version) =>
-      install(`typescript ${version}`, () => workshop.installTypescript(version)),
+    ...typescripts.map((one) =>
+      install(`typescript ${one}`, () => workshop.installTypescript(one)),
     ),
     ...nodes.map((major) => install(`node ${major}`, () => workshop.installNode(major))),
     ...apps.map((app) => install(app.name, () => workshop.installApp(app))),
-    ...postgreses.map((version) =>
-      install(`postgres ${version}`, () => workshop.installPostgres(version)),
-    ),
+    ...postgreses.map((one) => install(`postgres ${one}`, () => workshop.installPostgres(one))),
     ...nodes.flatMap((major) => apps.flatMap((app) => listRuns(major, app, workshop))),
     ...typescripts.flatMap((version) =>
       typedApps.flatMap((app) => listCompilations(version, app, workshop)),
@@ -97,17 +96,16 @@ async function showHelp(node: string, cwd: string): Promise<void> {
 
 function listCompilations(version: string, app: App, workshop: Workshop): Cell[] {
   if (Number(version) < app.minTypescript) return [];
-  return RESOLUTIONS.flatMap(({ name, files, listArgs }) => {
-    const args = listArgs(Number(version));
-    if (args === undefined) return [];
-    const paths = files.map((file) => join("app", app.folder, file));
-    const run = async () => {
+  return listResolutions(Number(version)).map(([name, files, args]) => ({
+    name: `typescript ${version} · ${app.name} · ${name}`,
+    async run() {
       const tsc = await workshop.installTypescript(version);
       const cwd = await workshop.installApp(app);
-      await runCommand(process.execPath, [tsc, ...STRICT.split(" "), ...args, ...paths], { cwd });
-    };
-    return [{ name: `typescript ${version} · ${app.name} · ${name}`, run }];
-  });
+      const paths = files.map((file) => join("app", app.folder, file));
+      const all = [tsc, ...`${STRICT} ${args}`.split(" "), ...paths];
+      await runCommand(process.execPath, all, { cwd });
+    },
+  }));
 }
 
 /** The suites of the queue in Postgres, on this Node and the sources of this repository. */

@@ -76,34 +76,18 @@ function listNewest(): string[] {
   return Object.entries(peerDependencies).map(([name, range]) => `${name}@${range}`);
 }
 
-/** A way in which a compiler finds the types of a package. */
-export interface Resolution {
-  name: string;
-  /** Copies of `typed.ts` to compile: their extensions make them modules of other kinds. */
-  files: string[];
-  /** The compiler's arguments; undefined for one that has it no more. */
-  listArgs(typescript: number): string[] | undefined;
+/**
+ * The ways in which a compiler finds the types of a package: copies of `typed.ts`, whose extensions
+ * make them modules of other kinds, and its arguments. TypeScript 7 has no `node10` any more.
+ */
+export function listResolutions(
+  typescript: number,
+): [name: string, files: string[], args: string][] {
+  const deprecated = typescript >= 6 ? " --ignoreDeprecations 6.0" : "";
+  const node10 = `--module commonjs --moduleResolution node10${deprecated}`;
+  return [
+    ["nodenext", ["typed.cts", "typed.mts"], "--module nodenext"],
+    ["bundler", ["typed.ts"], "--module esnext --moduleResolution bundler"],
+    ...(typescript >= 7 ? [] : [["node10", ["typed.ts"], node10] as [string, string[], string]]),
+  ];
 }
-
-/** Every way there is. */
-export const RESOLUTIONS: Resolution[] = [
-  {
-    name: "nodenext",
-    files: ["typed.cts", "typed.mts"],
-    listArgs: () => ["--module", "nodenext"],
-  },
-  {
-    name: "bundler",
-    files: ["typed.ts"],
-    listArgs: () => ["--module", "esnext", "--moduleResolution", "bundler"],
-  },
-  {
-    name: "node10",
-    files: ["typed.ts"],
-    listArgs(typescript) {
-      if (typescript >= 7) return undefined;
-      const deprecated = typescript >= 6 ? ["--ignoreDeprecations", "6.0"] : [];
-      return ["--module", "commonjs", "--moduleResolution", "node10", ...deprecated];
-    },
-  },
-];
