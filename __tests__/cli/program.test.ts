@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { PUSH_EVENT_TYPES, type ChallengeEvent, type PushEvent } from "express-push-verification";
+import type { ChallengeEvent, PushEvent } from "express-push-verification";
 import type { Emulator } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
 import { runProgram } from "../../lib/cli/program";
@@ -97,22 +97,17 @@ describe("trigger", () => {
   const trigger = (type: string, ...args: string[]) =>
     runCommand(["trigger", type, "--url", receiver.publicUrl, ...args], secret);
 
-  it.each(PUSH_EVENT_TYPES.flatMap((type) => [[type, "v1"] as const, [type, "v2"] as const]))(
-    "%s %s",
-    async (type, version) => {
-      for (const method of ["POST", "GET"]) {
-        const ended = await trigger(type, "--version", version, "--method", method);
-        expect(ended).toMatchObject({ code: 0, stderr: "" });
-        expect(ended.stdout).toMatch(
-          new RegExp(`^200 ${type} ${version} in \\d+\\.\\d ms \\(uuid [0-9a-f-]{36}[^)]*\\)\\n$`),
-        );
-      }
-      expect(receiver.events).toMatchObject([
-        { type, version },
-        { type, version },
-      ]);
-    },
-  );
+  it.each([
+    ["challenge.approved", "v1", "POST"],
+    ["factor.deleted", "v2", "GET"],
+  ])("%s %s by %s", async (type, version, method) => {
+    const ended = await trigger(type, "--version", version, "--method", method);
+    expect(ended).toMatchObject({ code: 0, stderr: "" });
+    expect(ended.stdout).toMatch(
+      new RegExp(`^200 ${type} ${version} in \\d+\\.\\d ms \\(uuid [0-9a-f-]{36}[^)]*\\)\\n$`),
+    );
+    expect(receiver.events).toMatchObject([{ type, version }]);
+  });
 
   it("sets parameters, also unknown ones, and those that the type or version does not have", async () => {
     const challenge_sid = `YC${"7".repeat(32)}`;
@@ -207,18 +202,11 @@ describe("trigger", () => {
     },
   );
 
-  it.each([
-    ["sends an incomplete response", "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nabc"],
-    ["switches protocols", "HTTP/1.1 101 S\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n"],
-    ["closes without a response", ""],
-  ])("fails at once when the receiver %s", async (_what, answer) => {
-    let connections = 0;
-    const url = await startTarget((req) => {
-      connections++;
-      req.socket.end(answer);
-    });
+  it("fails at once when the receiver closes without a response", async () => {
+    const connections: unknown[] = [];
+    const url = await startTarget((req) => void connections.push(req.socket.end()));
     const ended = await runLine(`trigger factor.created --url ${url}/`);
-    expect([ended.code, ended.stdout, connections]).toEqual([1, "", 1]);
+    expect([ended.code, ended.stdout, connections.length]).toEqual([1, "", 1]);
     expect(ended.stderr).toMatch(/^push-webhooks: The connection failed: [^\n]+\n$/);
   });
 
@@ -469,8 +457,7 @@ describe("emulator", () => {
   it("does not print a token from the environment", async () => {
     const { run, written, interrupt, waitFor } = await start("--version v1", secret);
     await waitFor(READY);
-    expect(written.stdout).not.toContain("PUSH_AUTH_TOKEN=");
-    expect(written.stdout).not.toContain(AUTH_TOKEN);
+    expect(written.stdout).not.toMatch(new RegExp(`PUSH_AUTH_TOKEN=|${AUTH_TOKEN}`));
     expect(written.stderr).toBe(
       "The emulator signs with PUSH_AUTH_TOKEN of the environment. It does not print this token; your app needs the same one.\n",
     );

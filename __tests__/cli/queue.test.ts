@@ -1,24 +1,43 @@
-import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
-import { connect, createServer, type AddressInfo } from "node:net";
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { TLSSocket } from "node:tls";
 import { postgresQueue, redisQueue } from "express-push-verification/durable";
 import { createCertificate } from "../support/certificate";
+import { findFreePort } from "../support/ports";
 import { describeWithPostgres, startPostgres, type PostgresProcess } from "../support/postgres";
-import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
+import { describeWithRedis, DURABLE, startRedis, stopRedis } from "../support/redis";
 import { runCommand } from "../support/terminals";
 import { testSubcommands } from "./queue-subcommands";
 
+const folder = mkdtempSync(join(tmpdir(), "push-tls-"));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+/** Expects that a store can be used with the authority of its certificate, and with no other. */
+async function expectAuthority(url: string, cert: string): Promise<void> {
+  const run = (ca: string) =>
+    runCommand(["queue", "stats", "--name", "cli", "--queue", url, "--ca", ca]);
+  expect(await run(cert)).toMatchObject({ code: 0, stderr: "" });
+  expect(await run(createCertificate(folder).cert)).toHaveProperty("code", 1);
+}
+
 describeWithRedis("queue … --queue redis://…", () => {
   let url: string;
+  let tlsPort: number;
+  let cert: string;
   beforeAll(async () => {
-    ({ url } = await startRedis());
+    tlsPort = await findFreePort();
+    const made = createCertificate(folder);
+    cert = join(folder, "redis.pem");
+    renameSync(made.cert, cert);
+    const files = { "tls-cert-file": cert, "tls-key-file": made.key, "tls-ca-cert-file": cert };
+    const tls = { "tls-port": String(tlsPort), "tls-auth-clients": "no", ...files };
+    ({ url } = await startRedis({ ...DURABLE, ...tls }));
   });
   afterAll(stopRedis);
   testSubcommands(() => ({ store: url, queue: redisQueue({ name: "cli", connection: url }) }));
-  testAuthority(() => url.replace("redis:", "rediss:"));
+  it("--ca names the authority of its certificate", () =>
+    expectAuthority(`rediss://127.0.0.1:${tlsPort}`, cert));
 });
 
 describeWithPostgres("queue … --queue postgres://…", () => {
@@ -31,40 +50,17 @@ describeWithPostgres("queue … --queue postgres://…", () => {
     const { url: store } = server;
     return { store, queue: postgresQueue({ name: "cli", connection: store, durability: "trust" }) };
   });
-  testAuthority(() => server.url);
+  it("--ca names the authority of its certificate", async () => {
+    const { key, cert } = createCertificate(server.folder);
+    execFileSync("chown", [`--reference=${server.folder}`, key, cert]);
+    await server.set("ssl_key_file", key);
+    await server.set("ssl_cert_file", cert);
+    await server.set("ssl", "on");
+    await expectAuthority(server.url, cert);
+  });
 });
 
 it.each(["", "missing.db", "mysql://a"])("rejects the store %j", async (store) => {
   const ended = await runCommand(["queue", "stats", "--name", "cli"], { PUSH_QUEUE: store });
   expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining("PUSH_QUEUE") });
 });
-
-/** Tests a store behind TLS whose certificate has an authority of its own. */
-function testAuthority(getStore: () => string): void {
-  it("--ca names the authority of its certificate", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "push-tls-"));
-    const { key, cert } = createCertificate(folder);
-    const url = new URL(getStore());
-    const storePort = Number(url.port);
-    const server = createServer((socket) => {
-      const begin = () => {
-        const settings = { isServer: true, key: readFileSync(key), cert: readFileSync(cert) };
-        const secure = new TLSSocket(socket, settings).on("error", () => {});
-        const plain = connect(storePort, "127.0.0.1").on("error", () => {});
-        secure.pipe(plain).pipe(secure);
-      };
-      if (url.protocol === "rediss:") return begin();
-      // A client of Postgres asks for TLS first.
-      socket.once("data", () => {
-        socket.write("S");
-        begin();
-      });
-    });
-    await once(server.listen(0, "127.0.0.1"), "listening");
-    url.port = String((server.address() as AddressInfo).port);
-    const args = ["queue", "stats", "--name", "cli", "--queue", url.href, "--ca", cert];
-    expect(await runCommand(args)).toMatchObject({ code: 0, stderr: "" });
-    server.close();
-    rmSync(folder, { recursive: true });
-  });
-}
