@@ -1,6 +1,8 @@
 import { fork, type ChildProcess, type ForkOptions } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import type { Readable } from "node:stream";
+import { text } from "node:stream/consumers";
 
 /** The arguments of a Node.js that runs TypeScript. */
 export const TYPESCRIPT = ["--require", join(__dirname, "typescript.cjs")];
@@ -21,19 +23,11 @@ export function createChildProcesses(script: string, options: ForkOptions = {}) 
         stdio: ["ignore", "ignore", "pipe", "ipc"],
       });
       running.add(child);
-      let errors = "";
-      child.stderr?.on("data", (chunk) => (errors += String(chunk)));
+      const errors = text(child.stderr as Readable);
       child.on("message", (message) => onMessage(message as string));
-      const ending = new AbortController();
-      const { signal } = ending;
-      const ended = once(child, "exit", { signal }).then(([code]) => {
-        throw new Error(
-          `The process ended with ${String(code)} before its first message: ${errors}`,
-        );
-      });
-      ended.catch(() => {});
-      await Promise.race([once(child, "message", { signal }), ended]);
-      ending.abort();
+      const started = once(child, "message").then(() => true);
+      if (!(await Promise.race([started, once(child, "exit").then(() => false)])))
+        throw new Error(`The process ended before its first message: ${await errors}`);
       return child;
     },
     /** Kills a process and waits for its end. */

@@ -27,25 +27,19 @@ const checkPassword = createCheckPassword({
 export async function startLoginApp(ttlMs = 60_000, waitMs = 20_000) {
   const emulator = createEmulator();
   await emulator.listen(0);
-  const server = createServer();
-  server.listen(0, "127.0.0.1");
+  const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { accountSid, authToken, serviceSid } = emulator;
+  const { accountSid, authToken, serviceSid, url: verifyUrl } = emulator;
   const publicUrl = `${url}/webhooks/push`;
   const webhook = emulator.createWebhook({ webhook_url: publicUrl });
   const client = clientOf(emulator);
-  const push = pushWebhooks({
-    authToken,
-    publicUrl,
-    allowedAccountSids: [accountSid],
-    confirm: confirmWith(client),
-  });
+  const confirm = confirmWith(client);
+  const push = pushWebhooks({ authToken, publicUrl, allowedAccountSids: [accountSid], confirm });
   const rejected: string[] = [];
   push.onRejected(({ code }) => void rejected.push(code));
   const attempts = createLoginAttempts(ttlMs);
   const phone = createSimulatedPhone(emulator, ADA, "Zoë's phone", attempts);
-  const { url: verifyUrl } = emulator;
   const credentials = { username: accountSid, password: authToken };
   const service = createVerificationService({ verifyUrl, serviceSid, ...credentials });
   const challengeSids: string[] = [];

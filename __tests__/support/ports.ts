@@ -1,6 +1,7 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import { createServer } from "node:net";
+import { until } from "./waiting";
 
 /** Below the ports that a system gives to connections, and to servers that ask for any. */
 const FIRST_PORT = 20_000;
@@ -20,11 +21,5 @@ export async function findFreePort(): Promise<number> {
 }
 
 /** Waits until an HTTP server responds on a port, for up to 30 s. */
-export async function untilListening(port: number): Promise<void> {
-  for (let attempt = 0; attempt < 600; attempt++) {
-    const response = await fetch(`http://127.0.0.1:${port}/`).catch(() => undefined);
-    if (response !== undefined) return;
-    await new Promise((resolve) => setTimeout(resolve, 50));
-  }
-  throw new Error(`No server listens on ${port}.`);
-}
+export const untilListening = (port: number): Promise<void> =>
+  until(() => fetch(`http://127.0.0.1:${port}/`).then(Boolean, () => false));
