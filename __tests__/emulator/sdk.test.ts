@@ -11,27 +11,24 @@ afterEach(stopEmulators);
 
 const IDENTITY = "7d4c2f0e-6c1b-4d0e-9d3a-1b2c3d4e5f60";
 
-function createSdk(
-  emulator: Emulator,
-  [username, password] = [emulator.accountSid, emulator.authToken],
-) {
-  const sdk = twilio(username, password, { accountSid: emulator.accountSid });
+function createSdk(emulator: Emulator, as = [emulator.accountSid, emulator.authToken]) {
+  const sdk = twilio(as[0], as[1], { accountSid: emulator.accountSid });
   sdk.verify.baseUrl = emulator.url;
   sdk.api.baseUrl = emulator.url;
   return sdk;
 }
 
-const verify = (emulator: Emulator) => createSdk(emulator).verify.v2.services(emulator.serviceSid);
+const verify = (emulator: Emulator, as?: [string, string]) =>
+  createSdk(emulator, as).verify.v2.services(emulator.serviceSid);
 
-const phoneOf = (publicKey: string) =>
-  ({
-    friendlyName: "Zoë's phone",
-    factorType: "push",
-    "binding.alg": "ES256",
-    "binding.publicKey": publicKey,
-    "config.appId": "com.example.bank",
-    "config.notificationPlatform": "none",
-  }) as const;
+const phoneOf = (publicKey: string) => ({
+  friendlyName: "Zoë's phone",
+  factorType: "push" as const,
+  "binding.alg": "ES256",
+  "binding.publicKey": publicKey,
+  "config.appId": "com.example.bank",
+  "config.notificationPlatform": "none" as const,
+});
 
 async function registerPhone(emulator: Emulator, identity = IDENTITY) {
   const device = emulator.device();
@@ -55,13 +52,10 @@ describe("the vendor's SDK", () => {
       allowedAccountSids: [emulator.accountSid],
       confirm,
     });
-    await verify(emulator).webhooks.create({
-      friendlyName: "login",
-      eventTypes: ["*"],
-      webhookUrl: receiver.publicUrl,
-    });
-    const service = verify(emulator);
-    const created = await service.entities.create({ identity: IDENTITY });
+    const eventTypes = ["*"];
+    const webhook = { friendlyName: "login", eventTypes, webhookUrl: receiver.publicUrl };
+    await verify(emulator).webhooks.create(webhook);
+    const created = await verify(emulator).entities.create({ identity: IDENTITY });
     expect(created).toMatchObject({ identity: IDENTITY, sid: expect.stringMatching(/^YE/) });
 
     const { device, entity, factorSid } = await registerPhone(emulator);
@@ -84,22 +78,18 @@ describe("the vendor's SDK", () => {
     device.onChallenge(({ sid, details }) => {
       if (details.message === "Sign in?") device.approve(sid, { metadata: { pin: "ok" } });
     });
-    const challenge = await entity.challenges.create({
-      factorSid,
-      "details.message": "Sign in?",
-      "details.fields": [{ label: "Browser", value: "Firefox" }],
-      hiddenDetails: { ip: "203.0.113.77" },
-    });
+    const fields = [{ label: "Browser", value: "Firefox" }];
+    const hiddenDetails = { ip: "203.0.113.77" };
+    const asked = { factorSid, "details.message": "Sign in?", "details.fields": fields };
+    const challenge = await entity.challenges.create({ ...asked, hiddenDetails });
     expect(challenge).toMatchObject({ status: "pending", factorSid });
     expect(challenge.expirationDate.getTime() - challenge.dateCreated.getTime()).toBe(300_000);
-    const event = await receiver.push.waitForChallenge({
-      challengeSid: challenge.sid,
-      entityIdentity: IDENTITY,
-    });
-    expect(event).toMatchObject({
+    const { sid: challengeSid } = challenge;
+    const waited = { challengeSid, entityIdentity: IDENTITY };
+    expect(await receiver.push.waitForChallenge(waited)).toMatchObject({
       type: "challenge.approved",
-      challenge_details: { message: "Sign in?", fields: [{ label: "Browser", value: "Firefox" }] },
-      challenge_hidden_details: { ip: "203.0.113.77" },
+      challenge_details: { message: "Sign in?", fields },
+      challenge_hidden_details: hiddenDetails,
       challenge_metadata: { pin: "ok" },
     });
     expect(confirm).toHaveBeenCalledTimes(1);
@@ -149,14 +139,13 @@ describe("the vendor's SDK", () => {
       if (index % 2 === 0) device.deny(sid);
     }
     const entities = await verify(emulator).entities.list({ pageSize: 2 });
-    expect(entities.map(({ identity }) => identity).toSorted()).toEqual(
-      [IDENTITY, ...[1, 2, 3, 4, 5].map((index) => `user-000${index}`)].toSorted(),
-    );
+    const identities = [1, 2, 3, 4, 5].map((index) => `user-000${index}`).concat(IDENTITY);
+    expect(entities.map(({ identity }) => identity).toSorted()).toEqual(identities.toSorted());
     expect(await entity.factors.list({ pageSize: 1 })).toMatchObject([{ sid: factorSid }]);
-    const messages = async (filter: object) =>
-      (await entity.challenges.list({ pageSize: 1, ...filter })).map(
-        ({ details }) => details.message,
-      );
+    const messages = async (filter: object) => {
+      const challenges = await entity.challenges.list({ pageSize: 1, ...filter });
+      return challenges.map(({ details }) => details.message as string);
+    };
     expect(await messages({})).toEqual(["1", "2", "3", "4", "5"]);
     expect(await messages({ status: "pending", order: "desc" })).toEqual(["5", "3", "1"]);
     expect(await messages({ factorSid: `YF${"0".repeat(32)}` })).toEqual([]);
@@ -199,9 +188,8 @@ describe("the vendor's SDK", () => {
     const created = await service.accessTokens.create({ identity: IDENTITY, factorType: "push" });
     expect(created).toMatchObject({ entityIdentity: IDENTITY, ttl: 60 });
     expect(await service.accessTokens(created.sid).fetch()).toMatchObject({ token: created.token });
-    const phone = createSdk(emulator, ["token", created.token]).verify.v2.services(
-      emulator.serviceSid,
-    );
+    const as: [string, string] = ["token", created.token];
+    const phone = verify(emulator, as);
     const factor = phoneOf(emulator.device().publicKey);
     const { newFactors, factors } = phone.entities(IDENTITY);
     expect(await newFactors.create(factor)).toMatchObject({ status: "unverified" });
@@ -209,7 +197,7 @@ describe("the vendor's SDK", () => {
       () => phone.entities("another-user").newFactors.create(factor),
       () => factors.list(),
       () => phone.webhooks.list(),
-      () => createSdk(emulator, ["token", created.token]).keys.list(),
+      () => createSdk(emulator, as).keys.list(),
     ]) {
       await expect(attempt()).rejects.toMatchObject({ status: 401, code: 20003 });
     }
