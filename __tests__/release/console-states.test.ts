@@ -7,7 +7,7 @@ import { expectGoodLooks } from "../support/page-looks";
 import { CREDENTIALS } from "../support/upstream";
 import { HOSTILE, startConsole, type ConsoleApp } from "../admin/console/console-app";
 import type { ConsoleOptions } from "../admin/console/console-app";
-import { press, submit, useConsolePages } from "../admin/console/console-page";
+import { useConsolePages } from "../admin/console/console-page";
 import { createMemoryQueue } from "../admin/console/memory-queue";
 
 const { openPage, allowFaults } = useConsolePages();
@@ -18,11 +18,12 @@ interface State {
   fill?: (app: ConsoleApp) => unknown;
   /** The address within the console, where the name does not begin with its page. */
   hash?: string;
-  /** A text that is waited for. */
-  shows?: string;
-  /** The button that opens a dialog. */
-  opens?: string;
+  /** What is clicked, one after the other. */
+  clicks?: string[];
   arrange?: (page: Page, app: ConsoleApp) => Promise<unknown>;
+  /** What is waited for before and after that. */
+  shows?: string;
+  then?: string;
   /** Errors of the console that belong to the state. */
   allows?: RegExp;
 }
@@ -68,92 +69,62 @@ const ERRORS = [
   ...Array<string>(2).fill("HANDLER_TIMEOUT: the handlers ran longer than 10000 ms"),
   "HANDLER_FAILED: user not found",
 ];
-const QUEUE = { router: { queue: createMemoryQueue(ERRORS) } };
-const DEAD = {
-  state: "dead",
-  attempts: 8,
-  failures: [{ at: new Date(0), error: "HANDLER_FAILED: the database is away" }],
-  at: new Date(Date.UTC(2026, 2, 5, 9)),
-} as unknown as EventStatus;
-const waitForHostile = (page: Page) =>
-  page
-    .locator("article")
-    .nth(HOSTILE.length - 1)
-    .waitFor();
-const waitForButton = (page: Page, name: string) => page.getByRole("button", { name }).waitFor();
+const failures = [{ at: new Date(0), error: "HANDLER_FAILED: the database is away" }];
+const DEAD = { state: "dead", attempts: 8, failures, at: new Date(0) } as unknown as EventStatus;
+const queueOf = (errors: readonly string[], stats = {}, found?: EventStatus) => ({
+  queue: { ...createMemoryQueue(errors, stats), find: async () => found },
+});
+const DIALOG = "dialog[open]";
+const SUBMIT = "dialog button.primary";
+const LAST_HOSTILE = `article >> nth=${HOSTILE.length - 1}`;
+const button = (name: string) => `button:has-text("${name}") >> nth=0`;
 
 const STATES: Record<string, State> = {
-  "receiver-empty": { shows: "No webhook request has" },
-  "receiver-busy": { ...BUSY, shows: "200 conflict" },
+  "receiver-empty": { shows: "text=No webhook request has" },
+  "receiver-busy": { ...BUSY, shows: "text=200 conflict" },
   "receiver-mismatch": {
-    async fill(app) {
-      await fillReceiver(app);
-      createWebhooks(app);
-    },
-    async arrange(page) {
-      await page.getByText("problems").click();
-      await page.getByText("Show the request").first().click();
-      await page.getByText("proven").waitFor();
-      await waitForButton(page, "Set webhook_url");
-    },
+    fill: async (app) => (createWebhooks(app), fillReceiver(app)),
+    clicks: ["text=problems", "text=Show the request >> nth=0"],
+    then: button("Set webhook_url"),
   },
   "receiver-details": {
-    options: {
-      ...BUSY.options,
-      router: { queue: { ...createMemoryQueue(ERRORS), find: async () => DEAD } },
-    },
+    options: { ...BUSY.options, router: queueOf(ERRORS, {}, DEAD) },
     fill: fillReceiver,
-    async arrange(page) {
-      await page.getByText("500 HANDLER_FAILED").click();
-      await page.getByRole("link", { name: "Show the dead letter" }).waitFor();
-      await page.getByText("Headers and parameters").click();
-    },
+    clicks: ["text=500 HANDLER_FAILED", "text=Headers and parameters"],
+    then: "text=Show the dead letter",
   },
   "receiver-resend": {
     fill: fillReceiver,
-    async arrange(page) {
-      await page.getByText("500 HANDLER_FAILED").click();
-      await press(page, "Run the handlers again");
-      await submit(page);
-      await page.getByRole("alert").waitFor();
-    },
+    clicks: ["text=500 HANDLER_FAILED", button("Run the handlers again"), SUBMIT],
+    then: "role=alert",
   },
   "receiver-keys": {
     ...BUSY,
-    shows: "200 conflict",
-    async arrange(page) {
-      await page.keyboard.press("?");
-      await page.locator("dialog[open]").waitFor();
-    },
+    shows: "text=200 conflict",
+    arrange: (page) => page.keyboard.press("?"),
+    then: DIALOG,
   },
   "not-allowed": {
     options: { router: { authorize: () => false } },
-    shows: "load this page again",
+    shows: "text=load this page again",
     // A browser also asks for an icon.
     allows: /403|404/,
   },
   "receiver-filter-nothing": {
     fill: (app) => app.deliver(),
-    shows: "200 handled",
-    async arrange(page) {
-      await page.getByRole("combobox", { name: "result" }).selectOption("bad");
-      await page.getByText("No request matches this filter.").waitFor();
-    },
+    shows: "text=200 handled",
+    arrange: (page) => page.getByRole("combobox", { name: "result" }).selectOption("bad"),
+    then: "text=No request matches this filter.",
   },
   "receiver-test-event": {
-    opens: "Send test event",
-    async arrange(page) {
-      await submit(page);
-      await page.locator("dialog .notice.good").waitFor();
-    },
+    clicks: [button("Send test event"), SUBMIT],
+    then: "dialog .notice.good",
   },
   "receiver-lost": {
     ...BUSY,
-    shows: "200 conflict",
-    async arrange(page, app) {
-      await app.stop();
-      await page.getByText("Connection lost").waitFor();
-    },
+    shows: "text=200 conflict",
+    arrange: (_page, app) => app.stop(),
+    then: "text=Connection lost",
     allows: /ERR_|Failed to load/,
   },
   "receiver-hostile": {
@@ -164,35 +135,28 @@ const STATES: Record<string, State> = {
         await deliver("challenge.approved", { entity_identity: text.slice(0, 200), ...factor });
       }
     },
-    async arrange(page) {
-      for (const line of await page.locator(".requests .line").all()) await line.click();
-    },
+    clicks: HOSTILE.map((_text, index) => `.requests .line >> nth=${index}`),
   },
   "webhooks-findings": {
     fill(app) {
       createWebhooks(app);
-      app.push.on(["challenge.approved", "factor.deleted"], () => {});
-      app.upstream.createWebhook({
+      const { push, upstream, publicUrl: webhook_url } = app;
+      push.on(["challenge.approved", "factor.deleted"], () => {});
+      upstream.createWebhook({
         friendly_name: "all events, legacy",
-        webhook_url: app.publicUrl,
+        webhook_url,
         event_types: ["challenge.approved", "challenge.denied"],
         version: "v1",
         status: "disabled",
         webhook_method: "GET",
       });
-      app.upstream.createWebhook({
-        friendly_name: "the same again",
-        webhook_url: app.publicUrl,
-        event_types: ["challenge.approved", "factor.deleted"],
-      });
+      const event_types = ["challenge.approved", "factor.deleted"] as const;
+      upstream.createWebhook({ friendly_name: "the same again", webhook_url, event_types });
     },
-    arrange: (page) => page.locator("article .notice").first().waitFor(),
+    shows: "article .notice >> nth=0",
   },
-  "webhooks-url-differs": {
-    fill: createWebhooks,
-    arrange: (page) => waitForButton(page, "Set webhook_url"),
-  },
-  "webhooks-empty": { shows: "has no webhook yet" },
+  "webhooks-url-differs": { fill: createWebhooks, shows: button("Set webhook_url") },
+  "webhooks-empty": { shows: "text=has no webhook yet" },
   "webhooks-hostile": {
     fill({ upstream, publicUrl }) {
       for (const text of HOSTILE) {
@@ -200,98 +164,83 @@ const STATES: Record<string, State> = {
         upstream.createWebhook({ friendly_name: text, webhook_url });
       }
     },
-    arrange: waitForHostile,
+    shows: LAST_HOSTILE,
   },
-  "webhooks-form": { opens: "Create webhook" },
-  "webhooks-delete": { fill: createWebhooks, opens: "Delete" },
+  "webhooks-form": { clicks: [button("Create webhook")], then: DIALOG },
+  "webhooks-delete": { fill: createWebhooks, clicks: [button("Delete")], then: DIALOG },
   "webhooks-error": {
     fill: (app) => app.upstream.script.push(...Array<never>(9).fill({ status: 500 } as never)),
-    shows: "could not be read",
+    shows: "text=could not be read",
     allows: /502/,
   },
   "webhooks-read-only": {
     options: { router: { readOnly: true } },
     fill: createWebhooks,
-    shows: "login events",
+    shows: "text=login events",
   },
   "keys-list": {
     options: { client: CREDENTIALS.main },
     fill({ upstream }) {
       for (let index = 0; index < 25; index++) upstream.createKey(`deploy ${index}`);
     },
-    shows: "deploy 24",
+    shows: "text=deploy 24",
   },
   "keys-created": {
-    opens: "Create key",
-    async arrange(page) {
-      await page.getByLabel("Name", { exact: true }).fill("ci-deploy");
-      await submit(page);
-      await page.getByText("it will never be shown again").waitFor();
-    },
+    clicks: [button("Create key"), SUBMIT],
+    then: "text=it will never be shown again",
   },
-  "keys-revoke": { opens: "Revoke" },
+  "keys-revoke": { clicks: [button("Revoke")], then: DIALOG },
   "keys-not-allowed": {
     options: { client: CREDENTIALS.standard },
-    shows: "(MAIN_KEY_REQUIRED)",
+    shows: "text=(MAIN_KEY_REQUIRED)",
     allows: /403/,
   },
   "queue-dead-letters": {
-    options: QUEUE,
-    async arrange(page) {
-      await page.locator("summary").first().click();
-      await page.locator(".dead-letter summary").first().click();
-    },
+    options: { router: queueOf(ERRORS) },
+    clicks: ["summary >> nth=0", ".dead-letter summary >> nth=0"],
   },
   "queue-selected": {
-    options: QUEUE,
+    options: { router: queueOf(ERRORS) },
     hash: "queue/uuid-4",
-    async arrange(page) {
-      await page.locator(".dead-letter[aria-current]").waitFor();
-      await page.getByLabel("Select uuid-4").check();
-      await waitForButton(page, "Retry selected 1");
-    },
+    shows: ".dead-letter[aria-current]",
+    arrange: (page) => page.getByLabel("Select uuid-4").check(),
+    then: button("Retry selected 1"),
   },
   "queue-revealed": {
-    options: { router: { ...QUEUE.router, console: { reveal: true } } },
-    arrange: (page) => page.locator(".dead-letter summary").last().click(),
+    options: { router: { ...queueOf(ERRORS), console: { reveal: true } } },
+    clicks: [".dead-letter summary >> nth=-1"],
   },
   "queue-empty": {
-    options: {
-      router: { queue: createMemoryQueue([], { waiting: 0, oldestWaitingMs: 0, workers: 0 }) },
-    },
-    shows: "No dead letters.",
+    options: { router: queueOf([], { waiting: 0, oldestWaitingMs: 0, workers: 0 }) },
+    shows: "text=No dead letters.",
   },
-  "queue-hostile": {
-    options: { router: { queue: createMemoryQueue(HOSTILE) } },
-    arrange: waitForHostile,
-  },
+  "queue-hostile": { options: { router: queueOf(HOSTILE) }, shows: LAST_HOSTILE },
   "queue-error": {
     options: {
-      router: {
-        queue: { ...createMemoryQueue([]), stats: () => Promise.reject(new Error("no Redis")) },
-      },
+      router: queueOf([], {
+        get waiting(): number {
+          throw new Error("no Redis");
+        },
+      }),
     },
-    shows: "could not be read",
+    shows: "text=could not be read",
     allows: /500/,
   },
 };
 
 describeWithBrowser("the console, light and dark, wide and narrow", () => {
-  it.each(Object.keys(STATES))(
+  it.each(Object.entries(STATES))(
     "has no fault, no violation of axe-core and no overflow: %s",
-    async (name) => {
-      const { options, fill, hash, shows, opens, arrange, allows } = STATES[name] ?? {};
+    async (name, { options, fill, hash, clicks = [], arrange, shows, then, allows }) => {
       if (allows !== undefined) allowFaults(allows);
       const app = await startConsole(options);
       await fill?.(app);
       const [at = ""] = /^(webhooks|keys|queue)/.exec(name) ?? [];
       const page = await openPage(`${app.url}#/${hash ?? at}`);
-      if (shows !== undefined) await page.getByText(shows).waitFor();
-      if (opens !== undefined) {
-        await press(page, opens);
-        await page.locator("dialog[open]").waitFor();
-      }
+      if (shows !== undefined) await page.waitForSelector(shows);
+      for (const selector of clicks) await page.click(selector);
       await arrange?.(page, app);
+      if (then !== undefined) await page.waitForSelector(then);
       await expectGoodLooks(page, `console-${name}`);
     },
   );

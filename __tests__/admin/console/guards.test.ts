@@ -21,22 +21,10 @@ const TYPES: Record<string, string> = {
   "/icon.svg": "image/svg+xml",
 };
 const ASSETS = Object.keys(TYPES);
-const READS = [
-  "/console",
-  "/console/live",
-  "/console/requests/1",
-  "/console/requests/1/explanation",
-  "/console/statistics",
-  "/console/waits",
-  "/console/findings",
-  "/console/queue",
-];
-const WRITES = [
-  "/console/dead-letters/retry",
-  "/console/dead-letters/discard",
-  "/console/requests/1/resend",
-  "/console/test-event",
-];
+const DATA = "live statistics waits findings queue requests/1 requests/1/explanation".split(" ");
+const READS = ["/console", ...DATA.map((path) => `/console/${path}`)];
+const CHANGES = "dead-letters/retry dead-letters/discard requests/1/resend test-event".split(" ");
+const WRITES = CHANGES.map((path) => `/console/${path}`);
 const NOWHERE = { url: "http://127.0.0.1:9" };
 const receiver = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
 
