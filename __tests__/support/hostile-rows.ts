@@ -121,8 +121,6 @@ const TYPES: HostileRow[] = [
   ].map((type): HostileRow => [type, typed(type), 200]),
   ...[
     "application/json",
-    "text/plain",
-    "multipart/form-data; boundary=x",
     `${FORM}x`,
     `${FORM}; charset=iso-8859-1`,
     `${FORM};  charset =latin1`,
@@ -137,9 +135,9 @@ const TYPES: HostileRow[] = [
   ["one without a body", { ...typed("text/plain"), body: undefined }, UNSUPPORTED],
   ["an encoding that is none", withHeader("content-encoding", "Identity"), 200],
   ["two", [rawRequest(good, ["content-type: application/json"])], UNSUPPORTED],
-  ...["gzip", "BR", "deflate", "zstd", "gzip, gzip"].map((encoding): HostileRow => [
-    encoding,
-    withHeader("content-encoding", encoding),
+  ...["gzip", "BR", "gzip, gzip"].map((name): HostileRow => [
+    name,
+    withHeader("content-encoding", name),
     UNSUPPORTED,
   ]),
 ];

@@ -230,11 +230,8 @@ describe("createAdminClient", () => {
     type Option = NonNullable<AdminClientOptions["fetch"]>;
     expectTypeOf<typeof undici.fetch>().toExtend<Option>();
     expectTypeOf<typeof fetch>().toExtend<Option>();
-    const addDispatcher =
-      (send: typeof undici.fetch, dispatcher: undici.Dispatcher): Option =>
-      (url, init) =>
-        send(url, { ...init, dispatcher });
-    expectTypeOf(addDispatcher).returns.toEqualTypeOf<Option>();
+    type Init = NonNullable<Parameters<Option>[1]> & { dispatcher: undici.Dispatcher };
+    expectTypeOf<[string, Init]>().toExtend<Parameters<typeof undici.fetch>>();
   });
 
   it("reads inherited options, and keeps the path of its base URLs", async () => {

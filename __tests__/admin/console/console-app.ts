@@ -36,12 +36,10 @@ export interface ConsoleOptions {
 }
 
 /** How a request differs from one of the service. */
-interface Change {
-  authToken?: string;
-  signedUrl?: string;
+type Change = Partial<Record<"authToken" | "signedUrl", string>> & {
   version?: "v1" | "v2";
-  headers?: Record<string, string>;
-}
+  headers?: object;
+};
 
 const stops: (() => Promise<void>)[] = [];
 

@@ -1,8 +1,5 @@
 /** Guards of the console, without a browser. */
-import { once } from "node:events";
 import fs from "node:fs";
-import { request as sendHttp, type IncomingMessage } from "node:http";
-import { finished } from "node:stream/promises";
 import { pushWebhooks } from "express-push-verification";
 import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
 import { SECRETS } from "../../support/upstream";
@@ -37,11 +34,9 @@ describe.each(APPS)("the console on %s", (_name, makeApp) => {
   it("rejects each GET that is not authorized, under its Content-Security-Policy", async () => {
     const { call } = make({ authorize: () => false });
     for (const path of [...ASSETS, ...READS]) {
-      const { status, type, body, headers } = await call(`get ${path}`);
-      const shown = path === "/" ? type : body.code;
-      const expected = path === "/" ? "text/html" : "FORBIDDEN";
-      expect([path, status, shown]).toEqual([path, 403, expected]);
-      expect(headers["content-security-policy"]).toBe(CSP);
+      const { status, text, headers } = await call(`get ${path}`);
+      expect([path, status, headers["content-security-policy"]]).toEqual([path, 403, CSP]);
+      expect(text).toContain(path === "/" ? "<!doctype html>" : "FORBIDDEN");
     }
   });
 
@@ -75,16 +70,13 @@ describe.each(APPS)("the console on %s", (_name, makeApp) => {
     const { call } = make();
     for (const path of ASSETS) {
       const { status, headers } = await call(`get ${path}`);
-      expect([status, headers]).toMatchObject([
-        200,
-        {
-          "content-type": TYPES[path],
-          "content-security-policy": CSP,
-          "cache-control": "no-store",
-          "x-content-type-options": "nosniff",
-          "referrer-policy": "no-referrer",
-        },
-      ]);
+      expect([path, status, headers["content-type"]]).toEqual([path, 200, TYPES[path]]);
+      expect(headers).toMatchObject({
+        "content-security-policy": CSP,
+        "cache-control": "no-store",
+        "x-content-type-options": "nosniff",
+        "referrer-policy": "no-referrer",
+      });
     }
   });
 
@@ -123,19 +115,15 @@ it("never responds with a token, a signature or an unmasked identity", async () 
 
 it("responds 503 when too many pages are open, and ends its streams with the server", async () => {
   const app = await startConsole();
-  const open = () => {
-    const sent = sendHttp(`${app.url}console/live`, { agent: false }).end();
-    sent.on("error", () => {});
-    return once(sent, "response") as Promise<[IncomingMessage]>;
-  };
-  const responses = (await Promise.all(Array.from({ length: 51 }, open))).flat();
-  const rejected = responses.filter(({ statusCode }) => statusCode === 503);
-  expect(rejected.map(({ headers }) => headers["retry-after"])).toEqual(["5"]);
-  responses.find(({ statusCode }) => statusCode === 200)?.destroy();
+  const open = () => fetch(`${app.url}console/live`);
+  const responses = await Promise.all(Array.from({ length: 51 }, open));
+  const rejected = responses.filter(({ status }) => status === 503);
+  expect(rejected.map(({ headers }) => headers.get("retry-after"))).toEqual(["5"]);
+  await responses.find(({ ok }) => ok)?.body?.cancel();
   // The server sees a closed connection a moment later.
   let next = await open();
-  while (next[0].statusCode !== 200) next = await open();
-  const ended = [...responses, ...next].map((response) => finished(response.resume()));
+  while (!next.ok) next = await open();
+  const ended = [...responses, next].map((response) => response.text());
   await app.close();
   await Promise.allSettled(ended);
 }, 10_000);

@@ -69,15 +69,6 @@ describeWithBrowser("the search of requests", () => {
     expect(await listTypes()).toEqual(["challenge.approved v2"]);
   });
 
-  it.each([
-    [true, "jane.doe", 2],
-    [false, "jan…com", 0],
-  ])("searches the entity only if it is revealed: %s", async (reveal, text, count) => {
-    const { search, listTypes } = await openList({ reveal });
-    await search.fill(text);
-    expect(await listTypes()).toHaveLength(count);
-  });
-
   it("is emptied when a notice shows its request", async () => {
     const { page, search, results, listTypes } = await openList();
     await results.selectOption("accepted");
@@ -92,41 +83,31 @@ describeWithBrowser("the search of requests", () => {
   });
 });
 
-describeWithBrowser("a selection of requests", () => {
-  it("runs again after it was confirmed, and is audited", async () => {
-    const { app, page, handled, lines } = await openList();
+describeWithBrowser("the list", () => {
+  it("runs the selected rows that the filter shows again, after it was confirmed", async () => {
+    const { app, page, handled, search } = await openList();
     expect(await page.getByRole("button", { name: "Run again" }).count()).toBe(0);
+    const boxes = await page.getByLabel("Select the request of").all();
+    for (const box of boxes) await box.check();
     // A request that was not authenticated has no event.
-    expect(await page.getByLabel("Select the request of").count()).toBe(3);
-    for (const index of [3, 1]) await lines.nth(index).getByRole("checkbox").check();
-    expect(await page.locator(".details").count()).toBe(0);
+    expect([boxes.length, await page.locator(".details").count()]).toEqual([3, 0]);
+    await search.fill("-unit");
     await press(page, "Run again 2 selected");
     await page.getByText("Run the handlers again for 2 events?").waitFor();
     expect(handled).toEqual(["one-unit", "two-unit", "three"]);
     await press(page, "Run again", true);
     await page.locator("#announcer", { hasText: "ran again for 2 events" }).waitFor();
-    expect(handled.slice(3).toSorted()).toEqual(["one-unit", "three"]);
+    expect(handled.slice(3).toSorted()).toEqual(["one-unit", "two-unit"]);
     const audit = { action: "request.resend", actor: "alice", status: 200 };
     expect(app.audits).toMatchObject([audit, audit]);
   });
 
-  it("is limited to the rows that the filter shows", async () => {
-    const { page, handled } = await openList();
-    for (const box of await page.getByRole("checkbox").all()) await box.check();
-    await page.getByRole("searchbox").fill("two-unit");
-    await press(page, "Run again 1 selected");
-    await press(page, "Run again", true);
-    await page.locator("#announcer", { hasText: "ran again for 1 event" }).waitFor();
-    expect(handled.at(-1)).toBe("two-unit");
-  });
-});
-
-describeWithBrowser("the list", () => {
   it.each([
-    [false, "jan…com"],
-    [true, JANE],
-  ])("is exported as it is shown, with reveal %s as JSON Lines", async (reveal, shown) => {
-    const { page, results } = await openList({ reveal });
+    [false, "jan…com", 0],
+    [true, JANE, 2],
+  ])("with reveal %s, has the entity in its JSON Lines, and finds by it", async (...row) => {
+    const [reveal, shown, count] = row;
+    const { page, search, results, listTypes } = await openList({ reveal });
     await results.selectOption("accepted");
     const downloaded = page.waitForEvent("download");
     await press(page, "Export JSONL", true);
@@ -135,6 +116,8 @@ describeWithBrowser("the list", () => {
     expect(rows.map(({ uuid }) => uuid)).toEqual(["three", "two-unit", "one-unit"]);
     expect(rows.map(({ entity }) => entity).filter((entity) => entity === shown)).toHaveLength(2);
     expect(text.includes(JANE)).toBe(reveal);
+    await search.fill(reveal ? "jane.doe" : shown);
+    expect(await listTypes()).toHaveLength(count);
   });
 
   it("leads by a pseudonym to the requests of one user, whose name is not shown", async () => {
