@@ -7,7 +7,6 @@ const executablePath = process.env.PUSH_TEST_CHROMIUM ?? "";
 export const describeWithBrowser = executablePath === "" ? describe.skip : describe;
 
 const VIEWPORT = { width: 1280, height: 860 };
-const TEST_TIMEOUT_MS = 60_000;
 /** Below the time-out of a test, so that the message names the awaited element. */
 const ACTION_TIMEOUT_MS = 30_000;
 
@@ -26,7 +25,6 @@ export function useBrowser() {
   let page: Page | undefined;
   let isClosing = false;
 
-  jest.setTimeout(TEST_TIMEOUT_MS);
   afterEach(() => {
     expect(takeFaults().filter((fault) => allowed?.test(fault) !== true)).toEqual([]);
   });

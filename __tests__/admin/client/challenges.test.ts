@@ -138,14 +138,11 @@ describe("confirmWith", () => {
   ])(
     "of %s, %s, for the response %j returns %s with %j",
     async (type, state, found, isTrue, options = {}) => {
+      const change = <Found extends object>(of: { fetch(key: never): Promise<Found> }) => ({
+        fetch: async (key: never) => ({ ...(await of.fetch(key)), ...found }),
+      });
       const { challenges, factors } = client;
-      const other = {
-        ...client,
-        challenges: {
-          fetch: async (key: never) => ({ ...(await challenges.fetch(key)), ...found }),
-        },
-        factors: { fetch: async (key: never) => ({ ...(await factors.fetch(key)), ...found }) },
-      };
+      const other = { ...client, challenges: change(challenges), factors: change(factors) };
       expect(await confirmWith(other, options)(createEvent(type, state), { signal })).toBe(isTrue);
     },
   );

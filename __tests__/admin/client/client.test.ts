@@ -38,147 +38,132 @@ it("the requests are those of the specification", async () => {
   ]);
 });
 
-describe("lists", () => {
-  const linkTo = (next_page_uri: string) => ({ status: 200, body: { keys: [], next_page_uri } });
+const linkTo = (next_page_uri: string) => ({ status: 200, body: { keys: [], next_page_uri } });
 
-  it("have three pages, forwards and backwards", async () => {
-    const { keys } = upstream.client;
-    for (const name of ["a", "b", "c"]) upstream.createKey(name);
-    const names = (await collect(keys.list({ pageSize: 2 }))).map((key) => key.friendly_name);
-    expect(names).toEqual(["c", "b", "a", "main", "standard"]);
-    expect(upstream.seen).toEqual([
-      `GET ${KEYS}.json?PageSize=2`,
-      expect.stringMatching(/\.json\?PageSize=2&Page=1&PageToken=[\w-]+$/),
-      expect.stringMatching(/\.json\?PageSize=2&Page=2&PageToken=[\w-]+$/),
-    ]);
-    const pages = await collect(keys.pages({ pageSize: 2 }));
-    expect(pages.map(({ items }) => items.length)).toEqual([2, 2, 1]);
-    expect([pages[0]?.previous, pages[2]?.next]).toEqual([undefined, undefined]);
-    expect((await keys.page(pages[2]?.previous)).items).toEqual(pages[1]?.items);
-  });
-
-  it("may be empty, and have nulls and unknown members", async () => {
-    const odd = { friendly_name: null, date_created: null, date_updated: null, x: [1] };
-    for (const keys of [[], [{ ...odd, sid: KEY_SID }]]) {
-      upstream.script.push({ status: 200, body: { keys } });
-      expect(await collect(upstream.client.keys.list())).toEqual(keys);
-    }
-  });
-
-  it.each([
-    "https://evil.example/x?Page=1",
-    "//evil.example/?Page=1",
-    "ftp://127.0.0.1/",
-    "http://[bad",
-  ])("never go to %s", async (link) => {
-    upstream.script.push(linkTo(link));
-    const listed = collect(upstream.client.keys.list());
-    await expect(listed).rejects.toHaveProperty("code", "FOREIGN_PAGE");
-    expect(upstream.seen).toHaveLength(1);
-  });
-
-  it("end when the service links in a circle", async () => {
-    const circle = linkTo(`${KEYS}.json?Page=1&PageToken=a`);
-    upstream.script.push(circle, circle, circle);
-    const listed = collect(upstream.client.keys.list());
-    await expect(listed).rejects.toHaveProperty("code", "BAD_RESPONSE");
-  });
+it("lists have three pages, forwards and backwards", async () => {
+  const { keys } = upstream.client;
+  for (const name of ["a", "b", "c"]) upstream.createKey(name);
+  const names = (await collect(keys.list({ pageSize: 2 }))).map((key) => key.friendly_name);
+  expect(names).toEqual(["c", "b", "a", "main", "standard"]);
+  expect(upstream.seen).toEqual([
+    `GET ${KEYS}.json?PageSize=2`,
+    expect.stringMatching(/\.json\?PageSize=2&Page=1&PageToken=[\w-]+$/),
+    expect.stringMatching(/\.json\?PageSize=2&Page=2&PageToken=[\w-]+$/),
+  ]);
+  const pages = await collect(keys.pages({ pageSize: 2 }));
+  expect(pages.map(({ items }) => items.length)).toEqual([2, 2, 1]);
+  expect([pages[0]?.previous, pages[2]?.next]).toEqual([undefined, undefined]);
+  expect((await keys.page(pages[2]?.previous)).items).toEqual(pages[1]?.items);
 });
 
-describe("failures", () => {
-  const { note: _note, ...fixtures } = errors;
-  const failed = (status: number) => ({ status, code: "SERVICE_ERROR", serviceCode: undefined });
-  const bad = { status: 200, code: "BAD_RESPONSE" };
-  const late = { "retry-after": "60" };
-  type ErrorBody = Partial<Record<"message" | "detail" | "more_info", string>> & { code?: number };
-
-  it.each<[string, { status: number; body?: unknown; headers?: typeof late }, object]>([
-    ...Object.entries(fixtures).map(([name, response]): [string, typeof response, object] => {
-      const { code: serviceCode, message, detail, more_info } = response.body as ErrorBody;
-      const read = { serviceCode, message: message ?? detail, more_info };
-      return [name, response, { ...failed(response.status), ...read }];
-    }),
-    ["nothing", { status: 400 }, failed(400)],
-    ["nothing with 200", { status: 200 }, bad],
-    ["truncated JSON", { status: 200, body: '{"sid":"SK' }, bad],
-    ["JSON null", { status: 404, body: "null" }, failed(404)],
-    ["a resource without a sid", { status: 200, body: { friendly_name: "x" } }, bad],
-    ["members of other types", { status: 400, body: { code: "x", message: 5 } }, failed(400)],
-    ["more than 8 MiB", { status: 200, body: "x".repeat(9_000_000) }, { code: "BAD_RESPONSE" }],
-    [
-      "a late Retry-After",
-      { status: 429, headers: late },
-      { ...failed(429), retryAfterSeconds: 60 },
-    ],
-  ])("of %s", async (_what, scripted, expected) => {
-    upstream.script.push(scripted);
-    const fetched = clientAt(upstream.url, { maxRetries: 0 }).keys.fetch(KEY_SID);
-    const request = { method: "GET", path: `${KEYS}/${KEY_SID}.json` };
-    await expect(fetched).rejects.toMatchObject({ name: "ApiError", ...request, ...expected });
-  });
-
-  it.each([
-    ["before the request", undefined],
-    ["while it waits", { status: 0, hangs: true }],
-    ["in a pause", { status: 429, headers: { "retry-after": "20" } }],
-  ])("are the reason of the signal %s", async (_when, scripted) => {
-    const reason = new Error("changed my mind");
-    const stop = new AbortController();
-    if (scripted === undefined) stop.abort(reason);
-    else upstream.script.push(scripted);
-    const patient = clientAt(upstream.url, { timeoutMs: 60_000 });
-    const fetched = patient.keys.fetch(KEY_SID, { signal: stop.signal });
-    const rejected = expect(fetched).rejects.toBe(reason);
-    const sent = scripted === undefined ? 0 : 1;
-    await until(() => upstream.seen.length === sent);
-    stop.abort(reason);
-    await rejected;
-    expect(upstream.seen).toHaveLength(sent);
-  });
+it("lists may be empty, and have nulls and unknown members", async () => {
+  const odd = { friendly_name: null, date_created: null, date_updated: null, x: [1] };
+  for (const keys of [[], [{ ...odd, sid: KEY_SID }]]) {
+    upstream.script.push({ status: 200, body: { keys } });
+    expect(await collect(upstream.client.keys.list())).toEqual(keys);
+  }
 });
 
-describe("tries again", () => {
-  const headers = { "retry-after": "0" };
-  it.each<[string, "GET" | "POST" | "DELETE", object, tries: number, times?: number]>([
-    ["429", "GET", { status: 429, headers }, 2],
-    ["429", "POST", { status: 429, headers }, 2],
-    ["429", "DELETE", { status: 429, headers }, 2],
-    ["503", "GET", { status: 503, headers }, 2],
-    ["503", "POST", { status: 503, headers }, 1],
-    ["503", "DELETE", { status: 503 }, 2],
-    ["500", "GET", { status: 500 }, 2],
-    ["500", "POST", { status: 500 }, 1],
-    ["500", "DELETE", { status: 500 }, 2],
-    ["a dropped connection", "GET", { drops: true }, 2],
-    ["a dropped connection", "POST", { drops: true }, 1],
-    ["400", "GET", { status: 400 }, 1],
-    ["404", "DELETE", { status: 404 }, 1],
-    [
-      "429 with a Retry-After over timeoutMs",
-      "GET",
-      { status: 429, headers: { "retry-after": "60" } },
-      1,
-    ],
-    ["503, maxRetries times", "GET", { status: 503, headers }, 5, 9],
-    ["429, until timeoutMs", "GET", { status: 429, headers }, 7, 6],
-  ])("after %s, a %s: %o", async (_what, method, scripted, tries, times = 1) => {
-    const { sid } = upstream.createKey("x");
-    upstream.script.push(...Array<never>(times).fill(scripted as never));
-    const { keys } = clientAt(upstream.url, { maxRetries: 4 });
-    const calls = {
-      GET: () => keys.fetch(sid),
-      POST: () => keys.update(sid, {}),
-      DELETE: () => keys.delete(sid),
-    };
-    const [{ status }] = await Promise.allSettled([calls[method]()]);
-    const expected = tries > times ? "fulfilled" : "rejected";
-    expect([status, upstream.seen.length]).toEqual([expected, tries]);
-  });
+it.each([
+  "https://evil.example/x?Page=1",
+  "//evil.example/?Page=1",
+  "ftp://127.0.0.1/",
+  "http://[bad",
+])("lists never go to %s", async (link) => {
+  upstream.script.push(linkTo(link));
+  const listed = collect(upstream.client.keys.list());
+  await expect(listed).rejects.toHaveProperty("code", "FOREIGN_PAGE");
+  expect(upstream.seen).toHaveLength(1);
+});
 
-  it("and treats a 404 to a repeated deletion as deleted", async () => {
-    upstream.script.push({ status: 500 });
-    await expect(upstream.client.keys.delete(KEY_SID)).resolves.toBeUndefined();
-  });
+it("lists end when the service links in a circle", async () => {
+  const circle = linkTo(`${KEYS}.json?Page=1&PageToken=a`);
+  upstream.script.push(circle, circle, circle);
+  const listed = collect(upstream.client.keys.list());
+  await expect(listed).rejects.toHaveProperty("code", "BAD_RESPONSE");
+});
+
+const { note: _note, ...fixtures } = errors;
+const failed = (status: number) => ({ status, code: "SERVICE_ERROR", serviceCode: undefined });
+const bad = { status: 200, code: "BAD_RESPONSE" };
+const late = { "retry-after": "60" };
+type ErrorBody = Partial<Record<"message" | "detail" | "more_info", string>> & { code?: number };
+
+it.each<[string, { status: number; body?: unknown; headers?: typeof late }, object]>([
+  ...Object.entries(fixtures).map(([name, response]): [string, typeof response, object] => {
+    const { code: serviceCode, message, detail, more_info } = response.body as ErrorBody;
+    const read = { serviceCode, message: message ?? detail, more_info };
+    return [name, response, { ...failed(response.status), ...read }];
+  }),
+  ["nothing", { status: 400 }, failed(400)],
+  ["nothing with 200", { status: 200 }, bad],
+  ["truncated JSON", { status: 200, body: '{"sid":"SK' }, bad],
+  ["JSON null", { status: 404, body: "null" }, failed(404)],
+  ["a resource without a sid", { status: 200, body: { friendly_name: "x" } }, bad],
+  ["members of other types", { status: 400, body: { code: "x", message: 5 } }, failed(400)],
+  ["more than 8 MiB", { status: 200, body: "x".repeat(9_000_000) }, { code: "BAD_RESPONSE" }],
+  ["a late Retry-After", { status: 429, headers: late }, { ...failed(429), retryAfterSeconds: 60 }],
+])("failures of %s", async (_what, scripted, expected) => {
+  upstream.script.push(scripted);
+  const fetched = clientAt(upstream.url, { maxRetries: 0 }).keys.fetch(KEY_SID);
+  const request = { method: "GET", path: `${KEYS}/${KEY_SID}.json` };
+  await expect(fetched).rejects.toMatchObject({ name: "ApiError", ...request, ...expected });
+});
+
+it.each([
+  ["before the request", undefined],
+  ["while it waits", { status: 0, hangs: true }],
+  ["in a pause", { status: 429, headers: { "retry-after": "20" } }],
+])("failures are the reason of the signal %s", async (_when, scripted) => {
+  const reason = new Error("changed my mind");
+  const stop = new AbortController();
+  if (scripted === undefined) stop.abort(reason);
+  else upstream.script.push(scripted);
+  const patient = clientAt(upstream.url, { timeoutMs: 60_000 });
+  const fetched = patient.keys.fetch(KEY_SID, { signal: stop.signal });
+  const rejected = expect(fetched).rejects.toBe(reason);
+  const sent = scripted === undefined ? 0 : 1;
+  await until(() => upstream.seen.length === sent);
+  stop.abort(reason);
+  await rejected;
+  expect(upstream.seen).toHaveLength(sent);
+});
+
+const headers = { "retry-after": "0" };
+it.each<[string, "GET" | "POST" | "DELETE", object, tries: number, times?: number]>([
+  ["429", "GET", { status: 429, headers }, 2],
+  ["429", "POST", { status: 429, headers }, 2],
+  ["429", "DELETE", { status: 429, headers }, 2],
+  ["503", "GET", { status: 503, headers }, 2],
+  ["503", "POST", { status: 503, headers }, 1],
+  ["503", "DELETE", { status: 503 }, 2],
+  ["500", "GET", { status: 500 }, 2],
+  ["500", "POST", { status: 500 }, 1],
+  ["500", "DELETE", { status: 500 }, 2],
+  ["a dropped connection", "GET", { drops: true }, 2],
+  ["a dropped connection", "POST", { drops: true }, 1],
+  ["400", "GET", { status: 400 }, 1],
+  ["404", "DELETE", { status: 404 }, 1],
+  ["429 with a Retry-After over timeoutMs", "GET", { status: 429, headers: late }, 1],
+  ["503, maxRetries times", "GET", { status: 503, headers }, 5, 9],
+  ["429, until timeoutMs", "GET", { status: 429, headers }, 7, 6],
+])("tries again after %s, a %s: %o", async (_what, method, scripted, tries, times = 1) => {
+  const { sid } = upstream.createKey("x");
+  upstream.script.push(...Array<never>(times).fill(scripted as never));
+  const { keys } = clientAt(upstream.url, { maxRetries: 4 });
+  const calls = {
+    GET: () => keys.fetch(sid),
+    POST: () => keys.update(sid, {}),
+    DELETE: () => keys.delete(sid),
+  };
+  const [{ status }] = await Promise.allSettled([calls[method]()]);
+  const expected = tries > times ? "fulfilled" : "rejected";
+  expect([status, upstream.seen.length]).toEqual([expected, tries]);
+});
+
+it("tries again and treats a 404 to a repeated deletion as deleted", async () => {
+  upstream.script.push({ status: 500 });
+  await expect(upstream.client.keys.delete(KEY_SID)).resolves.toBeUndefined();
 });
 
 // router.test.ts tests the schemas of these methods.
@@ -204,40 +189,38 @@ it.each<[string, (client: typeof upstream.client) => Promise<unknown>]>([
   expect(upstream.seen).toEqual([]);
 });
 
-describe("createAdminClient", () => {
-  it.each<[string, object]>([
-    ["accountUrl", { accountUrl: undefined }],
-    ["accountUrl", { accountUrl: "api.example.com" }],
-    ["accountUrl", { accountUrl: "https://me:hush@api.example.com" }],
-    ["verifyUrl", { verifyUrl: "https://api.example.com/?x=1" }],
-    ["accountSid", { accountSid: "AC1" }],
-    ["serviceSid", { serviceSid: undefined }],
-    ["username", { username: "me" }],
-    ["password", { password: "" }],
-    ["password", { password: 5 }],
-    ["timeoutMs", { timeoutMs: 0 }],
-    ["maxRetries", { maxRetries: -1 }],
-    ["fetch", { fetch: {} }],
-    ['Did you mean "password"', { pasword: "hush" }],
-  ])("rejects %s in %j", (word, change) => {
-    const make = () => clientAt("https://api.example.com", change);
-    expect(make).toThrow(TypeError);
-    expect(make).toThrow(word);
-    expect(make).toThrow(expect.objectContaining({ message: expect.not.stringContaining("hush") }));
-  });
+it.each<[string, object]>([
+  ["accountUrl", { accountUrl: undefined }],
+  ["accountUrl", { accountUrl: "api.example.com" }],
+  ["accountUrl", { accountUrl: "https://me:hush@api.example.com" }],
+  ["verifyUrl", { verifyUrl: "https://api.example.com/?x=1" }],
+  ["accountSid", { accountSid: "AC1" }],
+  ["serviceSid", { serviceSid: undefined }],
+  ["username", { username: "me" }],
+  ["password", { password: "" }],
+  ["password", { password: 5 }],
+  ["timeoutMs", { timeoutMs: 0 }],
+  ["maxRetries", { maxRetries: -1 }],
+  ["fetch", { fetch: {} }],
+  ['Did you mean "password"', { pasword: "hush" }],
+])("createAdminClient rejects %s in %j", (word, change) => {
+  const make = () => clientAt("https://api.example.com", change);
+  expect(make).toThrow(TypeError);
+  expect(make).toThrow(word);
+  expect(make).toThrow(expect.objectContaining({ message: expect.not.stringContaining("hush") }));
+});
 
-  it("has an option fetch that undici's fits, also with a dispatcher", () => {
-    type Option = NonNullable<AdminClientOptions["fetch"]>;
-    expectTypeOf<typeof undici.fetch>().toExtend<Option>();
-    expectTypeOf<typeof fetch>().toExtend<Option>();
-    type Init = NonNullable<Parameters<Option>[1]> & { dispatcher: undici.Dispatcher };
-    expectTypeOf<[string, Init]>().toExtend<Parameters<typeof undici.fetch>>();
-  });
+it("createAdminClient has an option fetch that undici's fits, also with a dispatcher", () => {
+  type Option = NonNullable<AdminClientOptions["fetch"]>;
+  expectTypeOf<typeof undici.fetch>().toExtend<Option>();
+  expectTypeOf<typeof fetch>().toExtend<Option>();
+  type Init = NonNullable<Parameters<Option>[1]> & { dispatcher: undici.Dispatcher };
+  expectTypeOf<[string, Init]>().toExtend<Parameters<typeof undici.fetch>>();
+});
 
-  it("reads inherited options, and keeps the path of its base URLs", async () => {
-    upstream.script.push({ status: 200, body: { keys: [] } });
-    const options = Object.create(clientOptions(`${upstream.url}/gateway/`)) as AdminClientOptions;
-    await createAdminClient(options).keys.page();
-    expect(upstream.seen).toEqual([`GET /gateway${KEYS}.json`]);
-  });
+it("createAdminClient reads inherited options, and keeps the path of its base URLs", async () => {
+  upstream.script.push({ status: 200, body: { keys: [] } });
+  const options = Object.create(clientOptions(`${upstream.url}/gateway/`)) as AdminClientOptions;
+  await createAdminClient(options).keys.page();
+  expect(upstream.seen).toEqual([`GET /gateway${KEYS}.json`]);
 });

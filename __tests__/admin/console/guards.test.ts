@@ -123,7 +123,8 @@ it("responds 503 when too many pages are open, and ends its streams with the ser
   // The server sees a closed connection a moment later.
   let next = await open();
   while (!next.ok) next = await open();
-  const ended = [...responses, next].map((response) => response.text());
+  const streams = [...responses, next].filter(({ bodyUsed }) => !bodyUsed);
+  const ended = streams.map((stream) => stream.text());
   await app.close();
   await Promise.allSettled(ended);
 }, 10_000);

@@ -34,10 +34,7 @@ describe("GET /console/queue", () => {
 
   it("groups by error: the largest group first, in it the newest 20 dead letters first", async () => {
     const { groups } = await readQueue(createMemoryQueue(["alone", ...times(25, "down")]));
-    expect(groups.map(({ error, count }) => [error, count])).toEqual([
-      ["down", 25],
-      ["alone", 1],
-    ]);
+    expect(groups.map(({ error, count }) => `${count} ${error}`)).toEqual(["25 down", "1 alone"]);
     const uuids = groups[0]?.deadLetters.map(({ uuid }) => uuid);
     expect([uuids?.length, uuids?.[0], uuids?.at(-1)]).toEqual([20, "uuid-25", "uuid-6"]);
   });

@@ -215,9 +215,9 @@ describeWithBrowser("the address of the console", () => {
 
   it("may have a parameter, and be rewritten by a proxy", async () => {
     const app = await startConsole({ mount: "/a/:tenant/b" });
-    const rewrite = (path: string) => path.replace("/tools/of/staff/push", "/a/blue/b");
+    const rewrite = (path: string) => path.replace("/tools/of/staff/b", "/a/blue/b");
     const port = await startProxy([app.port], rewrite);
-    const page = await openPage(`http://127.0.0.1:${port}/tools/of/staff/push`);
+    const page = await openPage(`http://127.0.0.1:${port}/tools/of/staff/b`);
     await page.getByText("Live", { exact: true }).waitFor();
     await app.deliver();
     await page.getByText("200 handled").waitFor();

@@ -176,12 +176,7 @@ describe("authorize", () => {
   it("is required, as is a client", () => {
     const { client } = upstream;
     const authorize = () => true;
-    for (const options of [
-      { client },
-      { authorize },
-      { client: {}, authorize },
-      { client, authorize: true },
-    ]) {
+    for (const options of [{ authorize }, { client: {}, authorize }, { client, authorize: true }]) {
       expect(() => adminRouter(options as never)).toThrow(TypeError);
     }
     expect(() => adminRouter({ client, authorise: authorize } as never)).toThrow('"authorize"?');
