@@ -23,7 +23,7 @@ interface State {
   arrange?: (page: Page, app: ConsoleApp) => Promise<unknown>;
   /** What is waited for before and after that. */
   shows?: string;
-  then?: string;
+  awaits?: string;
   /** Errors of the console that belong to the state. */
   allows?: RegExp;
 }
@@ -85,24 +85,24 @@ const STATES: Record<string, State> = {
   "receiver-mismatch": {
     fill: async (app) => (createWebhooks(app), fillReceiver(app)),
     clicks: ["text=problems", "text=Show the request >> nth=0"],
-    then: button("Set webhook_url"),
+    awaits: button("Set webhook_url"),
   },
   "receiver-details": {
     options: { ...BUSY.options, router: queueOf(ERRORS, {}, DEAD) },
     fill: fillReceiver,
     clicks: ["text=500 HANDLER_FAILED", "text=Headers and parameters"],
-    then: "text=Show the dead letter",
+    awaits: "text=Show the dead letter",
   },
   "receiver-resend": {
     fill: fillReceiver,
     clicks: ["text=500 HANDLER_FAILED", button("Run the handlers again"), SUBMIT],
-    then: "role=alert",
+    awaits: "role=alert",
   },
   "receiver-keys": {
     ...BUSY,
     shows: "text=200 conflict",
     arrange: (page) => page.keyboard.press("?"),
-    then: DIALOG,
+    awaits: DIALOG,
   },
   "not-allowed": {
     options: { router: { authorize: () => false } },
@@ -114,17 +114,17 @@ const STATES: Record<string, State> = {
     fill: (app) => app.deliver(),
     shows: "text=200 handled",
     arrange: (page) => page.getByRole("combobox", { name: "result" }).selectOption("bad"),
-    then: "text=No request matches this filter.",
+    awaits: "text=No request matches this filter.",
   },
   "receiver-test-event": {
     clicks: [button("Send test event"), SUBMIT],
-    then: "dialog .notice.good",
+    awaits: "dialog .notice.good",
   },
   "receiver-lost": {
     ...BUSY,
     shows: "text=200 conflict",
     arrange: (_page, app) => app.stop(),
-    then: "text=Connection lost",
+    awaits: "text=Connection lost",
     allows: /ERR_|Failed to load/,
   },
   "receiver-hostile": {
@@ -166,8 +166,8 @@ const STATES: Record<string, State> = {
     },
     shows: LAST_HOSTILE,
   },
-  "webhooks-form": { clicks: [button("Create webhook")], then: DIALOG },
-  "webhooks-delete": { fill: createWebhooks, clicks: [button("Delete")], then: DIALOG },
+  "webhooks-form": { clicks: [button("Create webhook")], awaits: DIALOG },
+  "webhooks-delete": { fill: createWebhooks, clicks: [button("Delete")], awaits: DIALOG },
   "webhooks-error": {
     fill: (app) => app.upstream.script.push(...Array<never>(9).fill({ status: 500 } as never)),
     shows: "text=could not be read",
@@ -187,9 +187,9 @@ const STATES: Record<string, State> = {
   },
   "keys-created": {
     clicks: [button("Create key"), SUBMIT],
-    then: "text=it will never be shown again",
+    awaits: "text=it will never be shown again",
   },
-  "keys-revoke": { clicks: [button("Revoke")], then: DIALOG },
+  "keys-revoke": { clicks: [button("Revoke")], awaits: DIALOG },
   "keys-not-allowed": {
     options: { client: CREDENTIALS.standard },
     shows: "text=(MAIN_KEY_REQUIRED)",
@@ -204,7 +204,7 @@ const STATES: Record<string, State> = {
     hash: "queue/uuid-4",
     shows: ".dead-letter[aria-current]",
     arrange: (page) => page.getByLabel("Select uuid-4").check(),
-    then: button("Retry selected 1"),
+    awaits: button("Retry selected 1"),
   },
   "queue-revealed": {
     options: { router: { ...queueOf(ERRORS), console: { reveal: true } } },
@@ -231,7 +231,7 @@ const STATES: Record<string, State> = {
 describeWithBrowser("the console, light and dark, wide and narrow", () => {
   it.each(Object.entries(STATES))(
     "has no fault, no violation of axe-core and no overflow: %s",
-    async (name, { options, fill, hash, clicks = [], arrange, shows, then, allows }) => {
+    async (name, { options, fill, hash, clicks = [], arrange, shows, awaits, allows }) => {
       if (allows !== undefined) allowFaults(allows);
       const app = await startConsole(options);
       await fill?.(app);
@@ -240,7 +240,7 @@ describeWithBrowser("the console, light and dark, wide and narrow", () => {
       if (shows !== undefined) await page.waitForSelector(shows);
       for (const selector of clicks) await page.click(selector);
       await arrange?.(page, app);
-      if (then !== undefined) await page.waitForSelector(then);
+      if (awaits !== undefined) await page.waitForSelector(awaits);
       await expectGoodLooks(page, `console-${name}`);
     },
   );

@@ -305,8 +305,8 @@ describe("GET /console/statistics", () => {
     ] as const) {
       now.mockReturnValue((rows[1]?.atMs ?? 0) + minutes * MINUTE_MS);
       const series = (await app.call("/statistics")).body as Series[];
-      const steps = series.map(({ stepMs, accepted }) => stepMs * accepted.length);
-      expect(steps).toEqual([60 * MINUTE_MS, 24 * 60 * MINUTE_MS]);
+      const spansMs = series.map(({ stepMs, accepted }) => stepMs * accepted.length);
+      expect(spansMs).toEqual([60 * MINUTE_MS, 24 * 60 * MINUTE_MS]);
       const sum = (steps: readonly number[]) => steps.reduce((total, count) => total + count, 0);
       for (const kind of ["accepted", "bad"] as const) {
         expect([minutes, series.map((one) => sum(one[kind]))]).toEqual([minutes, counts]);
