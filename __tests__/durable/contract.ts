@@ -45,6 +45,7 @@ const THROWN: Record<string, Error> = {
   dead: new PermanentError("no"),
   later: new Error("later"),
 };
+const CHANNEL = "express-push-verification:dead-lettered";
 const codeOf = (code: WebhookErrorCode) => expect.objectContaining({ code }) as unknown;
 
 /** Describes the behaviour that the engines have in common. */
@@ -177,33 +178,6 @@ export function describeContract(engine: StoppableEngine): void {
       await store(factor("kept"));
       expect(await queue.stats()).toMatchObject({ waiting: 1, workers: 0 });
     });
-
-    it("publishes what becomes of an event, without personal data", async () => {
-      const published: [name: string, message: unknown][] = [];
-      const names = ["handled", "unhandled", "failed", "dead-lettered"];
-      const channels = names.map((name) => `express-push-verification:${name}`);
-      const record = (message: unknown, name: string | symbol) =>
-        void published.push([String(name).replace(/.*:/, ""), message]);
-      for (const name of channels) subscribe(name, record);
-      const some = createHandlers()
-        .onAny(({ uuid }) => {
-          if (uuid === "bad") throw new PermanentError("no");
-        })
-        .on("factor.verified", () => {});
-      queue.work(some, { onError: () => {} });
-      for (const uuid of ["bad", "other"]) await store(factor(uuid));
-      await store(queuedEvent(eventFixture("factor.verified")));
-      await until(() => published.length === 4);
-      for (const name of channels) unsubscribe(name, record);
-      const type = "factor.created";
-      const run = { attempt: 1, durationMs: expect.any(Number) as unknown };
-      expect(Object.fromEntries(published)).toEqual({
-        "dead-lettered": { type, attempts: 1 },
-        failed: { type, ...run, code: "HANDLER_FAILED" },
-        handled: { type: "factor.verified", ...run },
-        unhandled: { type },
-      });
-    });
   });
 
   it("receive, store and handle are one trace", async () => {
@@ -239,9 +213,10 @@ export function describeContract(engine: StoppableEngine): void {
   });
 
   describe("dead letters", () => {
-    it("makes an event that exhausted its attempts one, and logs each of them", async () => {
+    it("makes an event that exhausted its attempts one, logs each of them, and publishes the end", async () => {
       fails = () => new Error("never");
-      const error = jest.fn();
+      const [error, published] = [jest.fn(), jest.fn()];
+      subscribe(CHANNEL, published);
       work({}, await open({ logger: { ...silent, error } }));
       await store(factor("dead", { receiver: "shop" }));
       await untilStats(queue, { deadLetters: 1 });
@@ -265,6 +240,8 @@ export function describeContract(engine: StoppableEngine): void {
         { ...about, attempt: 3 },
         { ...about, attempts: 3 },
       ]);
+      unsubscribe(CHANNEL, published);
+      expect(published.mock.calls).toEqual([[{ type: "factor.created", attempts: 3 }, CHANNEL]]);
       const logged = JSON.stringify(error.mock.calls);
       for (const secret of [event.entity_identity, event.factor_sid]) {
         expect(logged).not.toContain(secret);
@@ -498,38 +475,6 @@ export function describeContract(engine: StoppableEngine): void {
       await expect(waiting).rejects.toThrow("the user left");
     });
   });
-
-  const { change } = engine;
-  if (change !== undefined) {
-    describe("a clock that was set back by an hour", () => {
-      it("delays no event, and hides no dead letter", async () => {
-        fails = ({ uuid }) => THROWN[uuid];
-        const worker = work({}, await open({ backoff: 20_000 }));
-        for (const uuid of ["dead", "later"]) await store(factor(uuid));
-        await untilStats(queue, { delayed: 1, deadLetters: 1 });
-        await worker.close();
-        await store(factor("new"));
-        await change("run_at = run_at + 3600000, failed_at = failed_at + 3600000");
-        handled = [];
-        fails = () => undefined;
-        work();
-        await until(() => handled.length === 2, 10_000);
-        expect(listHandled()).toEqual(["later", "new"]);
-        expect(await collect(queue.deadLetters())).toMatchObject([{ uuid: "dead" }]);
-      });
-
-      it("is not seen in a long pause", async () => {
-        fails = () => new Error("later");
-        work({}, await open({ backoff: 3_600_000 }));
-        await store(factor("a"));
-        await untilStats(queue, { delayed: 1 });
-        // Each beat compares the clocks: the first one of a worker makes it count.
-        work();
-        await untilStats(queue, { workers: 2 });
-        expect(await queue.stats()).toMatchObject({ delayed: 1, waiting: 0 });
-      });
-    });
-  }
 
   describe("stats", () => {
     /** Asserts that the oldest event has waited since that time at the earliest. */

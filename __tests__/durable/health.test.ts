@@ -10,45 +10,28 @@ const available = { outage: () => undefined } as never;
 beforeEach(() => void jest.useFakeTimers({ now: startMs }));
 afterEach(() => void jest.useRealTimers());
 
-/** `freeMs`: how long each worker of the process is free; undefined: busy. */
-type Case = [title: string, stats: object, freeMs: (number | undefined)[], health: object];
+const healthy = { status: "healthy" };
+const reason = expect.stringContaining("3 wait") as string;
+const stopped = { status: "unhealthy", code: "WORKER_STOPPED", reason, since };
+const unattended = { status: "degraded", code: "NO_WORKER", reason, since };
 
-it.each<Case>([
-  ["an idle queue is healthy", { oldestWaitingMs: 0 }, [60_000], { status: "healthy" }],
-  [
-    "events that wait for 14.9 s",
-    { ...waits, oldestWaitingMs: 14_900 },
-    [60_000],
-    { status: "healthy" },
-  ],
-  ["a backlog that a worker takes is healthy", waits, [100], { status: "healthy" }],
-  ["a worker that is busy is healthy", waits, [undefined], { status: "healthy" }],
-  ["a process without workers, while others work, is healthy", waits, [], { status: "healthy" }],
-  [
-    "a worker that takes no event for 15 s while one waits is unhealthy since then",
-    waits,
-    [100, 15_000],
-    {
-      status: "unhealthy",
-      code: "WORKER_STOPPED",
-      reason: expect.stringContaining("3 wait"),
-      since,
-    },
-  ],
-  [
-    "a queue that no process works on is degraded since the oldest event waits",
-    { ...waits, workers: 0 },
-    [],
-    { status: "degraded", code: "NO_WORKER", reason: expect.any(String), since },
-  ],
-])("%s", async (_title, stats, freeMs, health) => {
+// How long each worker of the process is free; undefined: busy.
+it.each<[title: string, stats: object, freeMs: (number | undefined)[], health: object]>([
+  ["an idle queue", { oldestWaitingMs: 0 }, [60_000], healthy],
+  ["events that wait for 14.9 s", { ...waits, oldestWaitingMs: 14_900 }, [60_000], healthy],
+  ["a backlog that a worker takes", waits, [100], healthy],
+  ["a worker that is busy", waits, [undefined], healthy],
+  ["a process without workers, while others work", waits, [], healthy],
+  ["a worker that takes no event for 15 s while one waits", waits, [100, 15_000], stopped],
+  ["a queue that no process works on", { ...waits, workers: 0 }, [], unattended],
+])("%s", async (_title, stats, freeMs, expected) => {
   jest.advanceTimersByTime(60_000);
   const nowMs = performance.now();
   const workers = freeMs.map((ms) => {
     return { freedAtMs: () => (ms === undefined ? undefined : nowMs - ms) } as never;
   });
   const readStats = async () => stats as QueueStats;
-  expect(await describeQueueHealth(available, new Set(workers), readStats)).toEqual(health);
+  expect(await describeQueueHealth(available, new Set(workers), readStats)).toEqual(expected);
 });
 
 it("a store that does not respond within 0.8 s is degraded", async () => {

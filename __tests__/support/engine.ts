@@ -40,8 +40,8 @@ export interface EngineUnderTest {
   outages: EngineOutage[];
   /** States in which the store rejects events; its error contains `error`. */
   failures: (EngineOutage & { error: string })[];
-  /** Changes the event with this index, or all, as another program does; undefined without SQL. */
-  change?(assignment: string, index?: number): unknown;
+  /** Changes the event with this index as another program does; undefined without SQL. */
+  change?(assignment: string, index: number): unknown;
   /** The number of connections to the store, without those of the test. */
   countConnections(): Promise<number>;
 }

@@ -71,10 +71,9 @@ export function describeOnPostgres(title: string, suite: EngineSuite): void {
         },
       ],
       async change(assignment, index) {
-        const rows = index === undefined ? "" : `order by id limit 1 offset ${index}`;
         const event = `${schema()}.event`;
-        const chosen = `where id in (select id from ${event} ${rows})`;
-        await server.query(`update ${event} set ${assignment} ${chosen}`);
+        const id = `(select id from ${event} order by id limit 1 offset ${index})`;
+        await server.query(`update ${event} set ${assignment} where id = ${id}`);
       },
       async countConnections() {
         const clients = `select from pg_stat_activity

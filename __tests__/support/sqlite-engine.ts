@@ -35,8 +35,8 @@ export function describeOnSqlite(title: string, suite: EngineSuite): void {
       outages: [freeze],
       failures: [],
       change(assignment, index) {
-        const rows = index === undefined ? "" : `ORDER BY id LIMIT 1 OFFSET ${index}`;
-        const sql = `UPDATE event SET ${assignment} WHERE id IN (SELECT id FROM event ${rows})`;
+        const id = `(SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ${index})`;
+        const sql = `UPDATE event SET ${assignment} WHERE id = ${id}`;
         execute(file, `PRAGMA busy_timeout = 5000; ${sql}`);
       },
       async countConnections() {

@@ -1,20 +1,24 @@
 /** What a queue does with its Postgres; setups/postgres.test.ts has the set-ups in which it rejects. */
 import { randomUUID } from "node:crypto";
+import { writeFileSync } from "node:fs";
+import { join } from "node:path";
 import { createHandlers } from "express-push-verification";
-import { QueueError, type DurableQueue } from "express-push-verification/durable";
+import { postgresQueue, QueueError, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import {
-  createSlowHandlers,
+  closeLater,
+  closeOpened,
   queuedEvent,
   sidOf,
   silent,
   storeFactor,
-  untilStats,
 } from "../../support/durable";
-import { describeWithPostgres } from "../../support/postgres";
+import { createPostgres, describeWithPostgres, type PostgresProcess } from "../../support/postgres";
 import { usePostgres } from "../../support/postgres-engine";
+import { mountSmallDisk } from "../../support/small-disk";
 import { until } from "../../support/waiting";
 
+const disk = mountSmallDisk("size=160m,mode=777");
 const BACKLOG = 20_000;
 const EVENTS = 100;
 
@@ -24,7 +28,6 @@ describeWithPostgres("postgresQueue", () => {
   // The first store waits until the schema is created.
   const open: typeof app.open = (options) => app.open({ storeTimeoutMs: 30_000, ...options });
   const store = (queue: DurableQueue) => storeFactor(queue, randomUUID());
-  const wait = { account: "", challengeSid: sidOf(1) };
 
   it("with fsync = off is used with a warning or none, and by any queue once it is on", async () => {
     await app.server.set("fsync", "off");
@@ -68,6 +71,7 @@ describeWithPostgres("postgresQueue", () => {
 
   it("keeps uuids and outcomes of two queues in one schema apart", async () => {
     const [staging, production] = [open({ name: "staging" }), open({ name: "production" })];
+    const wait = { account: "", challengeSid: sidOf(1) };
     const waits = Promise.allSettled([
       staging.outcomes.wait({ ...wait, timeoutMs: 20_000 }),
       production.outcomes.wait({ ...wait, timeoutMs: 500 }),
@@ -104,34 +108,62 @@ describeWithPostgres("postgresQueue", () => {
     await worker.close();
     expect((await countReadRows()) - readBefore).toBeLessThan(BACKLOG);
   });
+});
 
-  it("keeps waits and the events of running handlers in an outage, and opens one listening connection a process", async () => {
-    const { server } = app;
-    const [queue, other] = [open({ schema: "restarted" }), open({ schema: "restarted" })];
-    const areReady = () => Promise.all([queue.ready(), other.ready()]);
-    await areReady();
-    const { handlers, handled, finish } = createSlowHandlers();
-    for (const one of [queue, other]) one.work(handlers, { handlerTimeoutMs: 60_000 });
-    await storeFactor(queue, "slow");
-    await until(() => handled.length === 1);
-    const waiting = other.outcomes.wait({ ...wait, timeoutMs: 50_000 });
-    // Simulates an outage that is longer than a lease.
-    await server.query("update restarted.member set seen_at = seen_at - 60000; checkpoint");
-    await server.kill("SIGKILL");
+describeWithPostgres("the logger of a queue in Postgres", () => {
+  let server: PostgresProcess;
+  let logged: { code?: string; message: string }[];
+  const log = (fields: object, message: string) => void logged.push({ ...fields, message });
+
+  beforeEach(() => {
+    logged = [];
+  });
+  afterEach(async () => {
+    await closeOpened();
+    await server.remove();
+  });
+
+  function open(): DurableQueue {
+    const logger = { ...silent, info: log, warn: log, error: log };
+    const settings = { connection: server.url, name: "q", storeTimeoutMs: 1_000, logger };
+    return closeLater(postgresQueue(settings));
+  }
+
+  disk.itOnDisk("reports a full disk once, and its end", async () => {
+    server = await createPostgres({ disk: disk.folder, settings: { max_wal_size: "32MB" } });
     await server.start();
-    await areReady();
-    const outcome = eventFixture("challenge.approved", { challenge_sid: sidOf(1) });
-    await queue.store(queuedEvent(outcome), Infinity);
-    expect(await waiting).toEqual(outcome);
-    // From then on, each process would take the events of one that does not beat.
-    const old = "select from restarted.member where seen_at - since > 5000";
-    await until(async () => (await server.query(old)).length === 4);
-    const listening = await server.query(
-      "select from pg_stat_activity where query ilike '%listen%' and pid <> pg_backend_pid()",
-    );
-    expect(listening.length).toBeLessThanOrEqual(2);
-    finish();
-    await untilStats(queue, { active: 0 });
-    expect(handled).toEqual(["slow", outcome.uuid]);
+    const queue = open();
+    await queue.ready();
+    const errors: unknown[] = [];
+    // The segment of the log has room: Postgres ends when it cannot write that.
+    for (let round = 0; round < 60 && errors.length === 0; round++) {
+      // Postgres frees some space itself.
+      disk.fill();
+      const stores = Array.from({ length: 100 }, (_, index) =>
+        storeFactor(queue, `${round}-${index}`),
+      );
+      await Promise.all(stores).catch((reason: unknown) => errors.push(reason));
+    }
+    const [code, words] = ["53100", expect.stringContaining("No space left on device")];
+    expect(errors).toMatchObject([{ code: "STORE_UNAVAILABLE", cause: { code } }]);
+    // A machine that is busy may have an outage of its own before.
+    expect(logged.at(-1)).toMatchObject({ code, message: words });
+    disk.free();
+    expect(await storeFactor(queue, "after")).toBe("new");
+    expect(logged.at(-1)?.message).toContain("can be used again");
+    expect(logged.filter((line) => line.code === code)).toHaveLength(1);
+  });
+
+  it("tells that Postgres is a standby, until it is promoted", async () => {
+    server = await createPostgres();
+    writeFileSync(join(server.folder, "data", "standby.signal"), "");
+    await server.start();
+    const queue = open();
+    await until(() => logged.length > 0);
+    expect(logged).toMatchObject([{ code: "POSTGRES_UNREACHABLE" }]);
+    expect(logged[0]?.message).toContain("is a standby");
+    await server.query("select pg_promote()");
+    await queue.ready();
+    expect(logged).toHaveLength(2);
   });
 });

@@ -1,4 +1,11 @@
-import { QUEUE_NAME, closeLater, entityIdentity, receiveInto, sidOf } from "../../support/durable";
+import {
+  QUEUE_NAME,
+  closeLater,
+  entityIdentity,
+  receiveInto,
+  sidOf,
+  untilStats,
+} from "../../support/durable";
 import { describeRedisQueues } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { until } from "../../support/waiting";
@@ -11,6 +18,7 @@ describeRedisQueues("waitForChallenge between processes", (app) => {
     await queue.ready();
     return {
       queue,
+      push,
       deliver,
       wait: (index: number, timeoutMs = 5_000) =>
         push.waitForChallenge({ challengeSid: sidOf(index), entityIdentity, timeoutMs }),
@@ -23,19 +31,6 @@ describeRedisQueues("waitForChallenge between processes", (app) => {
   const isListening = () =>
     until(async () => (await app.server.redis.pubsub("CHANNELS", "*")).length === 1);
   const outcomeKeys = () => app.server.redis.keys("*:outcome:*");
-
-  it("opens no connection for a wait", async () => {
-    const a = await open();
-    const count = () => app.server.readInfo("clients", "connected_clients:");
-    const before = await count();
-    const waits = Array.from({ length: 300 }, (_, index) => a.wait(index));
-    const b = await open();
-    await b.respond(0);
-    await waits[0];
-    expect((await count()) - before).toBe(2);
-    await a.queue.close();
-    await Promise.allSettled(waits);
-  });
 
   it("keeps an outcome for outcomeTtlMs", async () => {
     const receiver = await open({ dedupeTtlMs: 1_000, outcomeTtlMs: 1_000 });
@@ -89,5 +84,28 @@ describeRedisQueues("waitForChallenge between processes", (app) => {
     proxy.swallow();
     await b.respond(1);
     expect(await waiting).toHaveProperty("challenge_sid", sidOf(1));
+  });
+
+  // The simulation has lost replies of the other engines.
+  it.each([
+    ["an event", "approved-1"],
+    ["an outcome", ":outcome:"],
+  ])("stores, records and handles once when the reply to %s is lost", async (_what, text) => {
+    const proxy = closeLater(await startRedisProxy(app.server.port));
+    const [web, other] = [await open({ connection: proxy.url }), await open()];
+    const handled: string[] = [];
+    other.push.onAny(({ uuid }, { attempt }) => void handled.push(`${uuid} ${attempt}`));
+    // Loads the scripts of BullMQ into Redis, so that the next store takes a single command.
+    await web.respond(2);
+    const lost = proxy.loseReplyTo(text);
+    const waiting = other.wait(1, 15_000);
+    await web.respond(1);
+    await lost;
+    expect(await waiting).toHaveProperty("uuid", "approved-1");
+    expect(await other.queue.stats()).toMatchObject({ waiting: 2 });
+    await web.respond(1);
+    other.queue.work(other.push.handlers, { concurrency: 1 });
+    await untilStats(other.queue, { waiting: 0, active: 0 });
+    expect(handled).toEqual(["approved-2 1", "approved-1 1"]);
   });
 });

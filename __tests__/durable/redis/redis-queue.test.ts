@@ -58,16 +58,6 @@ describeRedisQueues("redisQueue", (app) => {
     instance.disconnect();
   });
 
-  it("separates the accounts of a receiver whose authToken is a function", async () => {
-    const push = receive({ authToken: ({ account_sid = "" }) => `token of ${account_sid}` });
-    const waiting = push.waitForChallenge({ ...wait, accountSid: ACCOUNT_SID });
-    const other = `AC${"b".repeat(32)}`;
-    await push.respond(`token of ${other}`, "approved", other);
-    await push.respond(`token of ${ACCOUNT_SID}`, "denied");
-    expect(await waiting).toMatchObject({ type: "challenge.denied", account_sid: ACCOUNT_SID });
-    expect(await queue.stats()).toMatchObject({ waiting: 2 });
-  });
-
   it("separates receivers with static tokens, though each signer may claim any account", async () => {
     const one = receive({ authToken: "token-one", name: "one" });
     for (const other of [

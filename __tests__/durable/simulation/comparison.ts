@@ -93,6 +93,6 @@ export async function compareSchedules(
   start: () => Promise<RealStorage>,
 ): Promise<void> {
   for (let seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
-    await runSchedule(seed, { compare: createComparison(await start()) });
+    await runSchedule(seed, createComparison(await start()));
   }
 }

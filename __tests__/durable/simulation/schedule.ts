@@ -25,7 +25,7 @@ const silent = () => {};
 const settings = {
   name: NAME,
   attempts: ATTEMPTS,
-  backoff: { type: "fixed", delayMs: 200 },
+  backoff: { type: "fixed", delayMs: 2_000 },
   storeTimeoutMs: 8_000,
   maxPending: 100,
   maxWaiting: 100,
@@ -59,13 +59,6 @@ export type Compare = (
   nowMs: number,
 ) => () => Promise<string | undefined>;
 
-/** How a schedule runs. */
-export interface ScheduleOptions {
-  compare?: Compare | undefined;
-  /** Called with each call of the storage, and each disturbance. */
-  trace?: ((line: string) => void) | undefined;
-}
-
 interface Worker extends SimulatedProcess {
   number: number;
   queue: DurableQueue;
@@ -90,10 +83,15 @@ interface BegunRun {
 /** Lets all promises settle. */
 const settle = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
-/** Runs the schedule of a seed; throws {@link BrokenInvariant}. */
+/**
+ * Runs the schedule of a seed; throws {@link BrokenInvariant}.
+ *
+ * @param trace called with each call of the storage, and each disturbance.
+ */
 export async function runSchedule(
   seed: number,
-  { compare, trace }: ScheduleOptions = {},
+  compare?: Compare,
+  trace?: (line: string) => void,
 ): Promise<void> {
   const random = createRandom(seed);
   const scheduler = createScheduler(random);

@@ -33,6 +33,6 @@ async function start(): Promise<RealStorage> {
   };
 }
 
-it("behaves like the model in 150 schedules", async () => {
-  await compareSchedules({ first: 1, count: 150 }, start);
+it("behaves like the model in 300 schedules", async () => {
+  await compareSchedules({ first: 1, count: 300 }, start);
 });

@@ -1,4 +1,0 @@
-import { describeOnSqlite } from "../../support/sqlite-engine";
-import { describeContract } from "../contract";
-
-describeOnSqlite("contract", describeContract);
