@@ -1,7 +1,7 @@
 import { execFile } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join, posix, relative } from "node:path";
+import { dirname, join, posix, relative } from "node:path";
 import { promisify } from "node:util";
 import settings from "../../package.json";
 import { installPackage } from "../support/built-package";
@@ -9,14 +9,42 @@ import { DOCUMENTS, readText } from "../support/docs";
 
 const run = promisify(execFile);
 
+/** The files of the entries, and the packages whose types each may name. */
+const ENTRIES = Object.values(settings.exports).flatMap((entry) =>
+  typeof entry === "string" ? [] : [entry.types],
+);
+const ALLOWED: Record<string, string[]> = { "./dist/admin/index.d.ts": ["express"] };
+
+/** Lists the packages that a file of declarations imports, also by way of the files it imports. */
+function listPackages(folder: string, first: string): string[] {
+  const found = new Set<string>();
+  const files = new Set([join(folder, first)]);
+  // Files that are added meanwhile are visited, too.
+  for (const file of files) {
+    const text = readFileSync(file, "utf8").replaceAll(/\/\*[^]*?\*\//g, "");
+    const targets = text.matchAll(
+      /(?<!")\b(?:from|import|require)\s*\(?\s*"([^"\s]+)"|<reference types="([^"]+)"/g,
+    );
+    for (const [, target, reference] of targets) {
+      const name = target ?? reference ?? "";
+      const path = join(dirname(file), name);
+      if (name === "..") files.add(join(path, "index.d.ts"));
+      else if (name.startsWith(".")) files.add(`${path}.d.ts`);
+      else if (!name.startsWith("node:")) found.add(name);
+    }
+  }
+  return [...found];
+}
+
 describe("the packed tarball", () => {
   let app: string;
+  let home: string;
   let files: string[];
 
   beforeAll(async () => {
     app = mkdtempSync(join(tmpdir(), "push-app-"));
     await installPackage(app);
-    const home = join(app, "node_modules", settings.name);
+    home = join(app, "node_modules", settings.name);
     const entries = readdirSync(home, { recursive: true, withFileTypes: true });
     files = entries
       .filter((entry) => entry.isFile())
@@ -60,8 +88,14 @@ describe("the packed tarball", () => {
     },
   );
 
+  it.each(ENTRIES)("has declarations in %s that reach no package but those they may", (entry) => {
+    expect(listPackages(home, entry)).toEqual(ALLOWED[entry] ?? []);
+    // What the check finds elsewhere.
+    expect(listPackages(home, "dist/durable/redis/connection.d.ts")).toContain("ioredis");
+  });
+
   it("has a CLI that needs no other package", async () => {
-    const bin = join(app, "node_modules", settings.name, settings.bin["push-webhooks"]);
+    const bin = join(home, settings.bin["push-webhooks"]);
     expect(readFileSync(bin, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
     const version = await run(process.execPath, [bin, "--version"], { cwd: app });
     expect(version.stdout).toBe(`${settings.version}\n`);
