@@ -1,5 +1,4 @@
 import type { Emulator, EmulatorOptions, Fault } from "express-push-verification/emulator";
-import { verifySignature } from "express-push-verification";
 import { encodeForm } from "../../support/webhook-requests";
 import { startEmulator, startReceiver, startTarget, stopEmulators } from "../../support/emulators";
 
@@ -120,14 +119,12 @@ describe("deliveries", () => {
     const body = encodeForm(params);
     expect(target).toEqual({ method: "POST", url: `${url}/push`, body });
     expect(Object.fromEntries(params)).toMatchObject({ uuid, factor_sid: factor.sid });
-    const { "X-Service-Signature": signature = "", ...others } = headers;
+    const { "X-Service-Signature": _, ...others } = headers;
     expect(others).toEqual({
       "Content-Type": "application/x-www-urlencoded",
       "X-Idempotency-Token": uuid,
       "User-Agent": "PushWebhook/1.0",
     });
-    const { authToken } = emulator;
-    expect(verifySignature({ authToken, url: `${url}/push`, params, signature })).toBeDefined();
     expect(told).toEqual([delivery]);
   });
 
