@@ -114,25 +114,20 @@ describe("confirmWith", () => {
   });
 
   const maxAge = { maxAgeMs: 600_000 };
-  const dated = (date: string | null) => ({
-    date_responded: date,
-    date_created: date,
-    date_updated: date,
-  });
-  const secondsAgo = (seconds: number) =>
-    dated(new Date(Date.now() - seconds * 1_000).toISOString());
+  const dated = (date_responded: string | null) => ({ date_responded, date_updated: null });
+  const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
   it.each<[type: PushEventType, state: State, found: object, isTrue: boolean, options?: object]>([
     ["challenge.approved", "approved", {}, true],
     ["challenge.approved", "approved", { sid: `YC${OTHER}` }, false],
     ["challenge.approved", "approved", { identity: "mallory" }, false],
-    ["challenge.approved", "approved", secondsAgo(5), true, maxAge],
-    ["challenge.approved", "approved", secondsAgo(700), false, maxAge],
+    ["challenge.approved", "approved", dated(secondsAgo(5)), true, maxAge],
+    ["challenge.approved", "approved", dated(secondsAgo(700)), false, maxAge],
     ["challenge.approved", "approved", dated("yesterday"), false, maxAge],
     ["challenge.approved", "approved", dated(null), false, maxAge],
-    ["factor.created", "created", secondsAgo(86_500), false],
+    ["factor.created", "created", { date_created: secondsAgo(86_500) }, false],
     ["factor.created", "created", { sid: "YF1" }, false],
     ["factor.created", "created", { identity: "x" }, false],
-    ["factor.verified", "verified", secondsAgo(86_500), false],
+    ["factor.verified", "verified", { date_updated: secondsAgo(86_500) }, false],
     ["factor.verified", "verified", { sid: "YF1" }, false],
     ["factor.verified", "verified", { identity: "x" }, false],
   ])(
