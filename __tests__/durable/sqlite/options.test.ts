@@ -37,6 +37,8 @@ it("rejects Deno, and names it", () => {
 
 it.each([
   ["nfs4", folder, /^TypeError: .* is on nfs4/],
+  ["cifs", folder, /^TypeError: .* is on cifs/],
+  ["9p", folder, /^TypeError: .* is on 9p/],
   ["fuse.sshfs", dirname(folder), /^TypeError: .* is on fuse.sshfs/],
   ["ext4", file, /^TypeError: .*Mount the folder/],
   ["tmpfs", folder, /^Warning: .*restart of the machine/],
