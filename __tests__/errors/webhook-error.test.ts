@@ -31,8 +31,8 @@ describe("WebhookError", () => {
     },
   );
 
-  it("has stack frames from status 500", () => {
-    const appCode = () => new WebhookError("HANDLER_FAILED", "what to change");
+  it.each(["HANDLER_FAILED", "CLOSING"] as const)("has stack frames from 500 on: %s", (code) => {
+    const appCode = () => new WebhookError(code, "what to change");
     expect(appCode().stack).toMatch(/^WebhookError: what to change\n {4}at .*\bappCode\b/);
   });
 

@@ -181,7 +181,7 @@ describe("parseEvent", () => {
       ["challenge_hidden_details", String.raw`{"a":"__proto__","\u00e9":"\u00e9"}`],
       ["challenge_hidden_details", `{"a":[${nest('{"tags":["["]},', 50, "")}]}`],
       ["challenge_hidden_details", nest('{"a":', 32, "}")],
-      ["challenge_hidden_details", `{"a":${nest("[", 31, "]")}}`],
+      ["challenge_hidden_details", `{"a":${nest("[", 31, "]")},"b":[]}`],
     ])("accepts %s %j", (name, text) => {
       const event = parse("challenge.denied", "v2", { [name]: text });
       expect(event).toHaveProperty(name, JSON.parse(text));
