@@ -1,5 +1,4 @@
 /** Hostile requests of untrusted clients, with and without a valid signature: one row each. */
-import { createHmac } from "node:crypto";
 import type { PushWebhooksOptions, WebhookErrorCode } from "express-push-verification";
 import {
   ACCOUNT_SID,
@@ -11,6 +10,7 @@ import {
   signedRequestOf,
   type TestRequest,
 } from "./webhook-requests";
+import { words } from "./attacker-texts";
 import { PATH, rawRequest } from "./servers";
 
 const header = "x-service-signature";
@@ -36,17 +36,14 @@ export type HostileRow = readonly [
   },
 ];
 
-const signedText = PUBLIC_URL + [...new URLSearchParams(good.body)].toSorted().flat().join("");
-const digest = (algorithm: string, encoding: "base64" | "hex") =>
-  createHmac(algorithm, AUTH_TOKEN).update(signedText).digest(encoding);
+const NO_BODY = { ...good, body: undefined };
 const withHeaders = (headers: Record<string, string>): TestRequest => ({ ...good, headers });
 const withHeader = (name: string, value: string) => withHeaders({ ...good.headers, [name]: value });
 const withSignature = (value: string) => withHeader(header, value);
 const typed = (type: string) => withHeader("content-type", type);
 const signedBytes = (value: string) => [rawRequest(good).replace(signature, value)];
 const bytesAt = (path: string) => [rawRequest({ ...good, path })];
-const having = (overrides: Record<string, string | undefined>) =>
-  eventRequest("challenge.approved", overrides);
+const having = (overrides: Record<string, string>) => eventRequest("challenge.approved", overrides);
 const named = (identity: string) => having({ entity_identity: identity });
 const withPairs = (...pairs: [string, string][]) =>
   signedRequestOf([...eventPairs("challenge.approved"), ...pairs]);
@@ -77,10 +74,6 @@ const SIGNATURES: HostileRow[] = [
   ["white space inside", signedBytes(`${signature.slice(0, 9)} ${signature.slice(9)}`), 403],
   ["white space around", signedBytes(` \t${signature} `), 200],
   ["the valid one, twice", [rawRequest(good, [`${header}: ${signature}`])], "SIGNATURE_MALFORMED"],
-  ["the valid one twice in one header", withSignature(`${signature}, ${signature}`), 403],
-  ["hexadecimal", withSignature(digest("sha1", "hex")), 403],
-  ["HMAC-SHA256", withSignature(digest("sha256", "base64")), 403],
-  ["28 characters of another alphabet", withSignature(signature.replace(/^../, "-_")), 403],
   ["of the URL without parameters", { ...signedRequestOf([]), body: good.body }, 403],
   ["by another token", eventRequest("challenge.approved", {}, { authToken: "x" }), 403],
   ["by the previous token", good, 200, by({ authToken: ["next", AUTH_TOKEN] })],
@@ -95,8 +88,6 @@ const URLS: HostileRow[] = [
   ["forwarded for another host", [rawRequest(good, forwarded)], 200],
   ["an explicit port", signedFor(withPort), 200],
   ["an explicit port, matched exactly", signedFor(withPort), 403, by({ urlMatching: "exact" })],
-  ["a trailing slash", signedAt("/"), 403],
-  ["another case", signedFor(PUBLIC_URL.replace("push", "Push")), 403],
   ["an added query", signedAt("?a=b"), 403],
   ["a query, encoded again", signedAt("?q=%27"), 403, by({ publicUrl: `${PUBLIC_URL}?q='` })],
   ["a fragment in publicUrl", good, 200, by({ publicUrl: `${PUBLIC_URL}#rc=2` })],
@@ -110,37 +101,27 @@ const untyped = withHeaders({ [header]: signature });
 
 const TYPES: HostileRow[] = [
   ...[
-    "application/x-www-urlencoded",
-    FORM,
-    `${FORM}; charset=utf-8`,
-    `${FORM};charset="UTF-8"`,
+    ...words(`application/x-www-urlencoded ${FORM} ${FORM};charset=utf-8 ${FORM};`),
     "APPLICATION/X-WWW-URLENCODED ; Charset=Utf8",
-    `${FORM} ; Charset="utf-8" ; a=b`,
-    `${FORM};`,
+    `${FORM} ; Charset="UTF-8" ; a=b`,
     `${FORM}; boundary="charset=utf-16"`,
     String.raw`${FORM}; a="\";charset=utf-16"; charset=utf-8`,
   ].map((type): HostileRow => [type, typed(type), 200]),
   ...[
-    "application/json",
-    `${FORM}x`,
-    `${FORM}; charset=iso-8859-1`,
-    `${FORM};  charset =latin1`,
-    `${FORM}; charset=utf-8x`,
-    `${FORM}; charset=xutf-8`,
+    ...words(`application/json multipart/form-data;boundary=x ${FORM}x`),
+    ...[" charset =latin1", "charset=utf-8x", "charset=xutf-8", 'charset="utf-16"'].map(
+      (parameter) => `${FORM}; ${parameter}`,
+    ),
     `${FORM}; charset=utf-8; charset=utf-16`,
-    `${FORM}; charset="utf-16"`,
-  ].map((type): HostileRow => [type, typed(type), "CONTENT_TYPE_UNSUPPORTED"]),
+  ].map((type): HostileRow => [type, typed(type), UNSUPPORTED]),
   ["none", untyped, UNSUPPORTED],
   // HTTP/2 does not announce a body, so a type is missing there.
   ["none, and no body", [rawRequest({ ...untyped, body: undefined })], 403],
   ["one without a body", { ...typed("text/plain"), body: undefined }, UNSUPPORTED],
   ["an encoding that is none", withHeader("content-encoding", "Identity"), 200],
   ["two", [rawRequest(good, ["content-type: application/json"])], UNSUPPORTED],
-  ...["gzip", "BR", "gzip, gzip"].map((name): HostileRow => [
-    name,
-    withHeader("content-encoding", name),
-    UNSUPPORTED,
-  ]),
+  ["gzip", withHeader("content-encoding", "gzip"), UNSUPPORTED],
+  ["a list of encodings", withHeader("content-encoding", "BR, gzip"), UNSUPPORTED],
 ];
 
 const allowing = (account: string, service: string) =>
@@ -158,13 +139,15 @@ const PARAMETERS: HostileRow[] = [
   ["an unknown type", having({ type: "challenge.late" }), 200, read({ type: "challenge.late" })],
   ["none at all", signedRequestOf([]), "PAYLOAD_INVALID"],
   ["a known one twice, equal", withPairs(["type", "challenge.approved"]), "PAYLOAD_INVALID"],
-  ["a known one twice, different", withPairs(["type", "challenge.denied"]), "PAYLOAD_INVALID"],
   ["an unknown one twice", withPairs(["tag", "b"], ["tag", "a"], ["tag", "b"]), 200],
-  ...["__proto__", "constructor[prototype][z]", "toString", "a[b][c]", "[]"].map(
-    (name): HostileRow => [`one named ${name}`, withPairs([name, "x"]), 200, declared(name)],
-  ),
+  ...["__proto__", "constructor[prototype][z]", "[]"].map((name): HostileRow => [
+    `one named ${name}`,
+    withPairs([name, "x"]),
+    200,
+    declared(name),
+  ]),
   ["__proto__ that was not signed", withBody((body) => `${body}&__proto__=x`), 403],
-  ...["a+b", "a%20b", " a ", "a\r\nb\t", "a\u0000b", "Zoë 😀 \u202Eabc", "e\u0301", "&=%"].map(
+  ...["a+b", "a%20b", " a ", "a\r\nb\t", "a\u0000b", "Zoë 😀 \u202Eabc", "&=%"].map(
     (text): HostileRow => [`the value ${JSON.stringify(text)}`, named(text), 200, entity(text)],
   ),
   ["a raw plus", withBody((body) => body.replace("a%2Bb", "a+b"), named("a+b")), 403],
@@ -186,7 +169,7 @@ const PARAMETERS: HostileRow[] = [
   ["v1 on an endpoint of v2", legacy, 200, read({ version: "v1" })],
 ];
 
-const head = rawRequest({ ...good, body: undefined }).replace("\r\n\r\n", "\r\n");
+const head = rawRequest(NO_BODY).replace("\r\n\r\n", "\r\n");
 const ofLength = (length: number | string) => `${head}content-length: ${length}\r\n`;
 const length = Buffer.byteLength(good.body ?? "");
 const CHUNKED = "transfer-encoding: chunked\r\n\r\n";
@@ -197,14 +180,12 @@ const asGet = { ...good, method: "GET", body: undefined };
 
 const BODIES: HostileRow[] = [
   ["none", { ...good, body: "" }, "SIGNATURE_MISMATCH"],
-  ["JSON", { ...good, body: '{"type":"challenge.approved"}' }, "SIGNATURE_MISMATCH"],
   ["no UTF-8", [`${ofLength(3)}\r\n`, Buffer.from([0x61, 0x3d, 0xff])], "BODY_MALFORMED"],
   ["as many bytes as limitBytes", good, 200, by({ limitBytes: length })],
   ["a GET", get, 200],
   ["a GET of length 0", { ...get, headers: { ...get.headers, "content-length": "0" } }, 200],
   ["a GET with broken percent-encoding", { ...get, path: `${PATH}?a=%zz` }, "BODY_MALFORMED"],
   ["a chunk without its end", [`${chunked}5\r\nabc`], "BODY_TIMEOUT", by({ deadlineMs: 100 })],
-  ["a gzip bomb", [`${ofLength(20)}content-encoding: gzip\r\n\r\n`, Buffer.alloc(20)], 415],
   ["an announced gigabyte", [`${ofLength(1e9)}\r\n`], "BODY_TOO_LARGE"],
   ["endless chunks", [chunked, ...Array<string>(80).fill(CHUNK)], "BODY_TOO_LARGE"],
   ["an upgrade", [rawRequest(good, ["connection: upgrade", "upgrade: websocket"])], [200, 400]],
@@ -215,10 +196,12 @@ const BODIES: HostileRow[] = [
   ["a POST as a GET", [rawRequest({ ...asGet, path: `${PATH}?${good.body}` })], 403],
   ["a GET as a POST", [rawRequest({ ...get, method: "POST", body: "" })], [415, 403]],
   ["a fragment in a GET", [rawRequest({ ...get, path: `${get.path}#&a=b` })], [400, 403]],
-  ...["HEAD", "OPTIONS", "PUT", "PATCH", "DELETE", "PROPFIND", "PURGE"].map(
-    (method): HostileRow => [method, [rawRequest({ ...good, method })], "METHOD_NOT_ALLOWED"],
-  ),
-  ["TRACE", [rawRequest({ ...good, method: "TRACE", body: undefined })], "METHOD_NOT_ALLOWED"],
+  ...["HEAD", "OPTIONS", "PUT", "PURGE"].map((method): HostileRow => [
+    method,
+    [rawRequest({ ...good, method })],
+    "METHOD_NOT_ALLOWED",
+  ]),
+  ["TRACE", [rawRequest({ ...NO_BODY, method: "TRACE" })], "METHOD_NOT_ALLOWED"],
   ["a method to override the method", withHeader("x-http-method-override", "DELETE"), 200],
 ];
 

@@ -1,11 +1,6 @@
-import { createServer } from "node:http";
-import type {
-  IncomingMessage,
-  RequestListener,
-  Server,
-  ServerOptions,
-  ServerResponse,
-} from "node:http";
+import { once } from "node:events";
+import { createServer, type IncomingMessage, type RequestListener } from "node:http";
+import type { Server, ServerOptions, ServerResponse } from "node:http";
 import { connect, type AddressInfo } from "node:net";
 import connectApp from "connect";
 import express from "express";
@@ -75,7 +70,7 @@ export async function startServer(
 ): Promise<number> {
   const server = createServer(options, listener);
   open.push(server);
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  await once(server.listen(0, "127.0.0.1"), "listening");
   return (server.address() as AddressInfo).port;
 }
 
@@ -115,26 +110,21 @@ export async function sendRaw(
 ) {
   const socket = connect({ port, host: "127.0.0.1" });
   const hasNoBody = String(chunks[0]).startsWith("HEAD");
-  let received = "";
+  let text = "";
   let gaveUp = false;
-  await new Promise<void>((resolve) => {
-    const timer = setTimeout(() => {
-      gaveUp = true;
-      resolve();
-    }, giveUpMs);
-    const stop = () => {
-      clearTimeout(timer);
-      resolve();
-    };
+  await new Promise<void>((stop) => {
+    const giveUp = () => stop(void (gaveUp = true));
+    const timer = setTimeout(giveUp, giveUpMs);
     socket.setEncoding("latin1").on("data", (chunk: string) => {
-      received += chunk;
-      if (!untilClosed && isWholeResponse(received, hasNoBody)) stop();
+      text += chunk;
+      if (!untilClosed && isWholeResponse(text, hasNoBody)) stop();
     });
-    socket.on("error", stop).on("end", stop).on("close", stop);
+    for (const event of ["error", "end", "close"]) socket.on(event, () => stop());
+    socket.on("close", () => clearTimeout(timer));
     for (const chunk of chunks) socket.write(chunk);
   });
   socket.destroy();
-  return { status: Number(received.slice(9, 12)), text: received, gaveUp };
+  return { status: Number(text.slice(9, 12)), text, gaveUp };
 }
 
 function isWholeResponse(received: string, hasNoBody: boolean): boolean {
