@@ -48,25 +48,24 @@ describe("the public errors", () => {
     [new QueueError(redis.code, "message"), redis, "durable/queue-error"],
   ];
 
-  it.each(ERRORS)("have a name and their JSON, without a cause: %s", (error, json) => {
-    const { name } = error.constructor;
-    expect([error.name, Object.hasOwn(error, "name")]).toEqual([name, false]);
-    // Enumerable, as an app may assign it.
-    Object.assign(error, { cause: Object.assign(new Error("hush"), { password: "hush" }) });
-    expect(JSON.parse(JSON.stringify(error))).toEqual({ name, message: "message", ...json });
-  });
+  it.each(ERRORS)(
+    "have JSON without a cause, and are known to another copy: %s",
+    (error, json, file) => {
+      const { name } = error.constructor;
+      expect([error.name, Object.hasOwn(error, "name")]).toEqual([name, false]);
+      // Enumerable, as an app may assign it.
+      Object.assign(error, { cause: Object.assign(new Error("hush"), { password: "hush" }) });
+      expect(JSON.parse(JSON.stringify(error))).toEqual({ name, message: "message", ...json });
 
-  it.each(ERRORS)("are recognised by another copy of the package: %s", (error, _json, file) => {
-    const One = error.constructor as typeof Error;
-    let classes: Record<string, typeof One> = {};
-    jest.isolateModules(() => (classes = require(`../lib/${file}`) as typeof classes));
-    const Other = classes[One.name]!;
-    expect(Other).not.toBe(One);
-    expect(error instanceof Other).toBe(true);
-    const others: unknown[] = [new TypeError("x"), {}, null, "x"];
-    for (const [another] of ERRORS) if (another.name !== error.name) others.push(another);
-    expect(others.some((value) => (value as object) instanceof Other)).toBe(false);
-  });
+      let classes: Record<string, typeof Error> = {};
+      jest.isolateModules(() => (classes = require(`../lib/${file}`) as typeof classes));
+      const Other = classes[name]!;
+      expect(Other).not.toBe(error.constructor);
+      const all: unknown[] = [new TypeError("x"), {}, null, "x", ...ERRORS.map(([one]) => one)];
+      const known = all.filter((value) => (value as object) instanceof Other);
+      expect(known).toEqual(ERRORS.flatMap(([one]) => (one.name === name ? [one] : [])));
+    },
+  );
 
   it("have literal codes and names", () => {
     type Codes = [ApiError["code"], InputError["code"], EmulatorError["code"]];

@@ -1,7 +1,7 @@
 import { expectTypeOf } from "expect-type";
 import { createServer } from "node:http";
 import { createSecureServer } from "node:http2";
-import { createServer as createHttpsServer } from "node:https";
+import https from "node:https";
 import connect from "connect";
 import express, { type RequestHandler } from "express";
 import express4 from "express4";
@@ -53,9 +53,7 @@ describe("types, checked by the compiler", () => {
       // A single comparison narrows the type.
       if (event.version === "v2") expectTypeOf(event.factor_type).toEqualTypeOf<string>();
     });
-    push.onUnhandled((event) => {
-      expectTypeOf(event).toEqualTypeOf<PushEvent | UnknownPushEvent>();
-    });
+    expectTypeOf(push.onUnhandled).toEqualTypeOf(push.onAny);
     push.onError((error, event) => {
       expectTypeOf(error.code).toEqualTypeOf<WebhookErrorCode>();
       expectTypeOf(event).toEqualTypeOf<PushEvent | UnknownPushEvent | undefined>();
@@ -63,7 +61,7 @@ describe("types, checked by the compiler", () => {
   });
 
   it("lets a union be exhausted", () => {
-    const describeEvent = (event: PushEvent): string => {
+    const readSid = (event: PushEvent): string => {
       switch (event.type) {
         case "factor.created":
         case "factor.verified":
@@ -76,7 +74,7 @@ describe("types, checked by the compiler", () => {
           return event satisfies never;
       }
     };
-    expectTypeOf(describeEvent).parameter(0).toEqualTypeOf<PushEvent>();
+    expectTypeOf(readSid).parameter(0).toEqualTypeOf<PushEvent>();
     expectTypeOf<PushEvent["type"]>().toEqualTypeOf<PushEventType>();
     expectTypeOf<PushEvent["version"]>().toEqualTypeOf<"v1" | "v2">();
     expectTypeOf<PushEvent>().not.toBeAny();
@@ -110,18 +108,14 @@ describe("types, checked by the compiler", () => {
     // The linter checks these, too: it has rules for promises.
     createServer(push).on("request", push);
     createServer((req, res) => push(req, res));
-    createServer((req, res) => {
-      push(req, res);
-    });
-    createHttpsServer(push);
+    https.createServer(push);
     createSecureServer({ allowHTTP1: true }, (req, res) => push(req as never, res as never));
     connect().use("/push", push);
     express().use("/push", push).post("/push", push);
     express4().use("/push", push).post("/push", push);
     expectTypeOf<ReturnType<PushWebhooks>>().toBeVoid();
     expectTypeOf(verifyPushRequest).returns.resolves.toEqualTypeOf<PushEvent | UnknownPushEvent>();
-    expectTypeOf<PushWebhooks["waitForChallenge"]>().returns.resolves.toEqualTypeOf<
-      ChallengeApprovedEvent | ChallengeDeniedEvent
-    >();
+    type Outcome = ChallengeApprovedEvent | ChallengeDeniedEvent;
+    expectTypeOf<PushWebhooks["waitForChallenge"]>().returns.resolves.toEqualTypeOf<Outcome>();
   });
 });

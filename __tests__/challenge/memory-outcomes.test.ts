@@ -20,28 +20,21 @@ const waitOf = (challengeSid = CHALLENGE_SID, account = "AC1") => ({
 afterEach(() => jest.useRealTimers());
 
 describe("createMemoryOutcomes", () => {
-  it.each(["challenge.approved", "challenge.denied"] as const)(
-    "resolves a wait with %s, before and after it was recorded",
-    async (type) => {
+  it.each([
+    ["challenge.approved", "the event", () => undefined],
+    ["challenge.denied", "its form", (form: string) => readBytes(form)],
+  ] as const)(
+    "resolves a wait with %s, before and after %s was recorded",
+    async (type, _what, formOf) => {
       const outcomes = createMemoryOutcomes();
       const event = eventOf(type);
       const early = [outcomes.wait(waitOf()), outcomes.wait(waitOf())];
       await outcomes.record("AC1", eventOf(type, sidOf(1)));
-      await outcomes.record("AC1", event);
+      await outcomes.record("AC1", event, formOf(encodeForm(event.params)));
       expect(await Promise.all(early)).toEqual([event, event]);
       expect(await outcomes.wait(waitOf())).toEqual(event);
     },
   );
-
-  it.each([
-    ["the event", () => undefined],
-    ["the form", (form: string) => readBytes(form)],
-  ])("resolves a later wait with the event of %s", async (_what, formOf) => {
-    const outcomes = createMemoryOutcomes();
-    const event = eventOf("challenge.approved");
-    await outcomes.record("AC1", event, formOf(encodeForm(event.params)));
-    expect(await outcomes.wait(waitOf())).toEqual(event);
-  });
 
   it("keeps the first outcome", async () => {
     const outcomes = createMemoryOutcomes();
@@ -60,14 +53,10 @@ describe("createMemoryOutcomes", () => {
     const large = `&challenge_hidden_details=${encodeURIComponent('{"text":"')}${text}%22%7D`;
     const before = measureHeap();
     for (let index = 0; index < count; index++) {
-      const form = encodeForm(
-        eventPairs("challenge.approved", "v2", {
-          challenge_sid: sidOf(index),
-          challenge_hidden_details: undefined,
-        }),
-      );
-      const event = parseEvent(decodeForm(form + large)) as ChallengeEvent;
-      await outcomes.record("busy", event, readBytes(form + large));
+      const overrides = { challenge_sid: sidOf(index), challenge_hidden_details: undefined };
+      const form = encodeForm(eventPairs("challenge.approved", "v2", overrides)) + large;
+      const event = parseEvent(decodeForm(form)) as ChallengeEvent;
+      await outcomes.record("busy", event, readBytes(form));
       if (index % 50 === 0)
         await outcomes.record("quiet", eventOf("challenge.denied", sidOf(index)));
     }
@@ -75,10 +64,8 @@ describe("createMemoryOutcomes", () => {
     expect(measureHeap() - before).toBeLessThan(17 * 2 ** 20);
     await expect(outcomes.wait(waitOf(sidOf(count - 1), "busy"))).resolves.toHaveProperty("type");
     await expect(outcomes.wait(waitOf(sidOf(0), "quiet"))).resolves.toHaveProperty("type");
-    await expect(outcomes.wait(waitOf(sidOf(0), "busy"))).rejects.toHaveProperty(
-      "code",
-      "CHALLENGE_TIMEOUT",
-    );
+    const evicted = outcomes.wait(waitOf(sidOf(0), "busy"));
+    await expect(evicted).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
   });
 
   it("keeps an outcome for 24 h, and not longer", async () => {

@@ -14,10 +14,8 @@ describe("createWaiters", () => {
     waiters.resolve("a", event);
     expect(await Promise.all(both)).toEqual([event, event]);
     expect(waiters.listKeys()).toEqual([]);
-    await expect(waiters.wait("a", { timeoutMs: 5 })).rejects.toMatchObject({
-      code: "CHALLENGE_TIMEOUT",
-      status: 504,
-    });
+    const late = waiters.wait("a", { timeoutMs: 5 });
+    await expect(late).rejects.toMatchObject({ code: "CHALLENGE_TIMEOUT", status: 504 });
     expect(waiters.has("a")).toBe(false);
   });
 
@@ -26,9 +24,8 @@ describe("createWaiters", () => {
     const waitOf = (entityIdentity: string, index: number) =>
       waiters.wait(`${entityIdentity} ${index}`, { ...longWait, account: "a", entityIdentity });
     const ada = waitOf("ada", 1);
-    const flood = Promise.allSettled(
-      Array.from({ length: 10_050 }, (_, index) => waitOf("eve", index)),
-    );
+    const floods = Array.from({ length: 10_050 }, (_, index) => waitOf("eve", index));
+    const flood = Promise.allSettled(floods);
     const bob = waitOf("bob", 1);
     waiters.resolve("ada 1", event);
     waiters.resolve("bob 1", event);

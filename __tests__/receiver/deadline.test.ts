@@ -29,16 +29,15 @@ async function send(push: PushWebhooks, bodyDelayMs = 0): Promise<number> {
   return (await push.fetch(new Request(PUBLIC_URL, init))).status;
 }
 
+const mark = () => {};
+const claiming = (
+  claim: DedupeStore["claim"],
+  complete: DedupeStore["complete"] = mark,
+  release: DedupeStore["release"] = mark,
+) => ({ dedupe: { claim, complete, release } });
+
 describe("deadlineMs bounds", () => {
   const slow = () => later(150);
-  const mark = () => {};
-  const claiming = (
-    claim: DedupeStore["claim"],
-    complete: DedupeStore["complete"] = mark,
-    release: DedupeStore["release"] = mark,
-  ) => ({
-    dedupe: { claim, complete, release },
-  });
   const all = claiming(() => slow().then(() => "new"), mark, never);
   it.each<[string, Partial<PushWebhooksOptions>, () => unknown, number, number]>([
     ["a slow token lookup", { authToken: never }, mark, 400, 503],
@@ -70,60 +69,44 @@ it("handlers time out 500 ms before the deadline, so that their uuid can be rele
   expect(await status).toBe(500);
 });
 
-describe("handlers that run after the response", () => {
-  it("are completed once, without STORE_UNAVAILABLE, after deadlineMs", async () => {
-    const marks: string[] = [];
-    const { push, failed } = createReceiver({
-      acknowledge: "before",
-      deadlineMs: 100,
-      dedupe: {
-        claim: () => "new",
-        complete: () => later(20).then(() => void marks.push("complete")),
-        release: () => void marks.push("release"),
-      },
-    });
-    push.on("factor.created", () => later(200));
-    const status = send(push);
-    await jest.advanceTimersByTimeAsync(300);
-    expect(await status).toBe(200);
-    await push.close();
-    expect([marks, failed]).toEqual([["complete"], []]);
-  });
+it("handlers that run after the response are completed once, after deadlineMs", async () => {
+  const marks: string[] = [];
+  const complete = () => later(20).then(() => void marks.push("complete"));
+  const store = claiming(
+    () => "new",
+    complete,
+    () => void marks.push("release"),
+  );
+  const { push, failed } = createReceiver({ acknowledge: "before", deadlineMs: 100, ...store });
+  push.on("factor.created", () => later(200));
+  const status = send(push);
+  await jest.advanceTimersByTimeAsync(300);
+  expect(await status).toBe(200);
+  await push.close();
+  expect([marks, failed]).toEqual([["complete"], []]);
 });
 
-describe("the lease of a claim", () => {
-  it.each<[Partial<PushWebhooksOptions>, leastMs: number]>([
-    [{}, 60_000],
-    [{ deadlineMs: 120_000 }, 120_000],
-    [{ acknowledge: "before", handlerTimeoutMs: 120_000 }, 120_000],
-  ])("is longer than handlers may run, and 60 s at least: %j", async (options, leastMs) => {
-    const leases: number[] = [];
-    const push = createPush({
-      dedupe: {
-        claim: ({ leaseMs }) => (leases.push(leaseMs), "done"),
-        complete() {},
-        release() {},
-      },
-      ...options,
-    });
-    const sent = send(push);
-    await jest.advanceTimersByTimeAsync(1);
-    await sent;
-    expect(leases[0]).toBeGreaterThanOrEqual(leastMs);
-  });
+it.each<[Partial<PushWebhooksOptions>, leastMs: number]>([
+  [{}, 60_000],
+  [{ deadlineMs: 120_000 }, 120_000],
+  [{ acknowledge: "before", handlerTimeoutMs: 120_000 }, 120_000],
+])("the lease of a claim is longer than handlers may run: %j", async (options, leastMs) => {
+  const leases: number[] = [];
+  const claim: DedupeStore["claim"] = ({ leaseMs }) => (leases.push(leaseMs), "done");
+  const sent = send(createPush({ ...claiming(claim), ...options }));
+  await jest.advanceTimersByTimeAsync(1);
+  await sent;
+  expect(leases[0]).toBeGreaterThanOrEqual(leastMs);
 });
 
-describe("dispatch()", () => {
-  it("rejects with STORE_UNAVAILABLE at the deadline, without the arguments of the store", async () => {
-    const record = () => Promise.reject(Object.assign(new Error("OOM"), { args: ["ada"] }));
-    const outcomes = { record, wait: never };
-    const push = createPush({ deadlineMs: 100, queue: { store: never, outcomes } });
-    const event = eventFixture("challenge.approved", { entity_identity: "ada" });
-    const dispatched = push.dispatch(event).catch((reason: unknown) => reason);
-    await jest.advanceTimersByTimeAsync(100);
-    const error = await dispatched;
-    expect(error).toHaveProperty("code", "STORE_UNAVAILABLE");
-    expect(error).toHaveProperty("cause.message", "OOM");
-    expect(inspect(error, { depth: 5 })).not.toContain("ada");
-  });
+it("dispatch() rejects at the deadline, without the arguments of the store", async () => {
+  const record = () => Promise.reject(Object.assign(new Error("OOM"), { args: ["ada"] }));
+  const outcomes = { record, wait: never };
+  const push = createPush({ deadlineMs: 100, queue: { store: never, outcomes } });
+  const event = eventFixture("challenge.approved", { entity_identity: "ada" });
+  const dispatched = push.dispatch(event).catch((reason: unknown) => reason);
+  await jest.advanceTimersByTimeAsync(100);
+  const error = await dispatched;
+  expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { message: "OOM" } });
+  expect(inspect(error, { depth: 5 })).not.toContain("ada");
 });
