@@ -130,17 +130,15 @@ describe("confirmWith", () => {
     ["factor.verified", "verified", { date_updated: secondsAgo(86_500) }, false],
     ["factor.verified", "verified", { sid: "YF1" }, false],
     ["factor.verified", "verified", { identity: "x" }, false],
-  ])(
-    "of %s, %s, for the response %j returns %s with %j",
-    async (type, state, found, isTrue, options = {}) => {
-      const change = <Found extends object>(of: { fetch(key: never): Promise<Found> }) => ({
-        fetch: async (key: never) => ({ ...(await of.fetch(key)), ...found }),
-      });
-      const { challenges, factors } = client;
-      const other = { ...client, challenges: change(challenges), factors: change(factors) };
-      expect(await confirmWith(other, options)(createEvent(type, state), { signal })).toBe(isTrue);
-    },
-  );
+  ])("of %s, %s, for the response %j returns %s with %j", async (type, state, found, ...row) => {
+    const [isTrue, options] = row;
+    const change = <Found extends object>(of: { fetch(key: never): Promise<Found> }) => ({
+      fetch: async (key: never) => ({ ...(await of.fetch(key)), ...found }),
+    });
+    const { challenges, factors } = client;
+    const other = { ...client, challenges: change(challenges), factors: change(factors) };
+    expect(await confirmWith(other, options)(createEvent(type, state), { signal })).toBe(isTrue);
+  });
 
   it("confirms no factor.deleted whose text can be read in another way", async () => {
     const context = { signal, ambiguity: "an addition" };

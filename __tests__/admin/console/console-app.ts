@@ -52,12 +52,8 @@ export function useConsoles(): void {
 }
 
 /** Starts an app whose publicUrl is its own. */
-export async function startConsole({
-  router,
-  receiver,
-  client,
-  mount = MOUNT,
-}: ConsoleOptions = {}) {
+export async function startConsole(options: ConsoleOptions = {}) {
+  const { router, receiver, client, mount = MOUNT } = options;
   const upstream = await startUpstream();
   const app = express();
   const audits: AuditEntry[] = [];

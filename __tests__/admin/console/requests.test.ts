@@ -389,20 +389,17 @@ it.each<[state: string, attempts: number, row: object]>([
   ["dead", 1, { result: "failed", status: 200 }],
   ["discarded", 0, { result: "failed", message: "Its event is discarded." }],
   ["handled", 1, { result: "handled" }],
-])(
-  "a stored event has the state of the queue, and counts as stored: %s",
-  async (state, attempts, row) => {
-    const failed = { at: new Date(2_000), error: `HANDLER_FAILED: no user ${JANE}` };
-    const queue = createQueueWith(state, Array(attempts).fill(failed) as never);
-    const store = { ...queue, store: () => Promise.resolve("new"), outcomes: {} };
-    const app = await startConsole({ router: { queue }, receiver: { queue: store as never } });
-    await app.deliver(approve, { entity_identity: JANE });
-    await readRequests(app);
-    const { rows, totals } = await readRequests(app);
-    expect(rows).toMatchObject([row]);
-    expect(totals.byResult).toMatchObject({ stored: 1, handled: 0, failed: 0 });
-  },
-);
+])("a stored event is %s as in its queue, and counts as stored", async (state, attempts, row) => {
+  const failed = { at: new Date(2_000), error: `HANDLER_FAILED: no user ${JANE}` };
+  const queue = createQueueWith(state, Array(attempts).fill(failed) as never);
+  const store = { ...queue, store: () => Promise.resolve("new"), outcomes: {} };
+  const app = await startConsole({ router: { queue }, receiver: { queue: store as never } });
+  await app.deliver(approve, { entity_identity: JANE });
+  await readRequests(app);
+  const { rows, totals } = await readRequests(app);
+  expect(rows).toMatchObject([row]);
+  expect(totals.byResult).toMatchObject({ stored: 1, handled: 0, failed: 0 });
+});
 
 describe("POST /console/search", () => {
   it("finds a login by a pseudonym, and a rejected request by the names that it claims", async () => {

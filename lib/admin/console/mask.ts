@@ -97,7 +97,7 @@ function listOwnTexts({ params }: Event): Map<string, string> | undefined {
       );
     }
   }
-  return texts.size > MAX_TEXTS ? undefined : texts;
+  return texts;
 }
 
 /** The spellings of a value that may be in a text; none of one that is longer than any text. */
