@@ -431,17 +431,6 @@ export function describeContract(engine: StoppableEngine): void {
       expect(await Promise.all(outcomes)).toEqual(range(100).map((index) => `u${index}`));
     });
 
-    it("resolves a wait while others of its process begin and end all the time", async () => {
-      const found: string[] = [];
-      const waiting = wait(1, queue, 20_000).then(({ uuid }) => found.push(uuid));
-      await store(response("a", 1), await open());
-      for (let turn = 0; turn < 1_000 && found.length === 0; turn++) {
-        await expectTimeout(wait(2, queue, 1));
-      }
-      expect(found).toEqual(["a"]);
-      await waiting;
-    });
-
     it("has those of each account", async () => {
       const waiting = expectTimeout(wait(1, queue, 200, FIRST));
       await store({ ...response("a", 1), account: SECOND });

@@ -6,7 +6,7 @@ import { eventRequest } from "../../support/webhook-requests";
 
 const HEAD = `push:${QUEUE_NAME}`;
 const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
-const letterOf = (body: string, errors = "[]") => JSON.stringify({ body, errors });
+const letterOf = (body: string) => JSON.stringify({ body, errors: "[]" });
 
 describeRedisQueues("dead letters in Redis", (app) => {
   let receiver: DurableReceiver;
@@ -39,9 +39,6 @@ describeRedisQueues("dead letters in Redis", (app) => {
     ["no JSON", "{"],
     ["nested 100,000 deep", `${'{"body":'.repeat(100_000)}1${"}".repeat(100_000)}`],
     ["an event nested 100,000 deep", letterOf(DEEP)],
-    ["an event of another version", letterOf('{"params":[["uuid","odd"]]}')],
-    ["a uuid that is an object", letterOf('{"params":[["uuid",{}]]}')],
-    ["failures that are no list", letterOf("{}", "5")],
     ["a time beyond dates", letterOf("{}"), "+inf"],
   ])("that are %s are listed, retried, and dead letters again", async (_what, text, time = "1") => {
     const { queue } = receiver;

@@ -209,7 +209,7 @@ export function createModel(nowMs: () => number, listener: ModelListener) {
       }
     },
   };
-  return { storage, events, members, outcomes };
+  return { storage, events, members };
 }
 
 /** The methods that schedules call. */

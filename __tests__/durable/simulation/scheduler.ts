@@ -27,13 +27,7 @@ interface Timer {
   unref(): Timer;
 }
 
-interface Step {
-  process: SimulatedProcess | undefined;
-  run: () => void;
-}
-
-/** The order and the time of one schedule. */
-export type Scheduler = ReturnType<typeof createScheduler>;
+type Step = Pick<Timer, "run"> & { process: SimulatedProcess | undefined };
 
 const START_MS = 1_000_000_000;
 /** The other steps let time pass. */
@@ -48,13 +42,8 @@ export function createScheduler(random: () => number) {
   const steps: Step[] = [];
 
   function addTimer(run: () => void, delayMs = 0, everyMs?: number): Timer {
-    const timer: Timer = {
-      process: current,
-      atMs: nowMs + delayMs,
-      everyMs,
-      run,
-      unref: () => timer,
-    };
+    const atMs = nowMs + delayMs;
+    const timer: Timer = { process: current, atMs, everyMs, run, unref: () => timer };
     timers.push(timer);
     return timer;
   }
@@ -71,11 +60,8 @@ export function createScheduler(random: () => number) {
 
   function fireNextTimer(): void {
     timers = timers.filter(({ process }) => process.isAlive);
-    let next: Timer | undefined;
-    for (const timer of timers) {
-      const isEarlier = next === undefined || timer.atMs < next.atMs;
-      if (isEarlier && !timer.process.isSuspended) next = timer;
-    }
+    const running = timers.filter(({ process }) => !process.isSuspended);
+    const [next] = running.toSorted((one, other) => one.atMs - other.atMs);
     if (next === undefined) return;
     nowMs = Math.max(nowMs, next.atMs);
     if (next.everyMs === undefined) removeTimer(next);
