@@ -8,6 +8,7 @@ import { createGate, never, until } from "./support/waiting";
 import { startServer, stopServers } from "./support/servers";
 
 const options = { authToken: "token", publicUrl: "https://app.example.com/push" };
+const { path, headers, body } = signedRequest(options, "challenge.approved");
 const LOADED: [when: string, load: () => typeof main][] = [
   ["before the timers were faked", () => main],
   // As with `fakeTimers: { enableGlobally: true }` in the settings of Jest.
@@ -24,9 +25,8 @@ describe.each(LOADED)("a receiver that was loaded %s of Jest", (_when, load) => 
   it("responds, also to a body that is over the limit, and closes", async () => {
     const push = load().pushWebhooks(options);
     const app = express().use("/push", push);
-    const { path, headers, body } = signedRequest(options, "challenge.approved");
-    const post = (text: string | undefined) => supertest(app).post(path).set(headers).send(text);
-    await post(body).expect(200);
+    const post = (text: string) => supertest(app).post(path).set(headers).send(text);
+    await post(body!).expect(200);
     await post("a=b").expect(403);
     await post("a".repeat(400_000)).expect(413);
     await push.close();
@@ -38,8 +38,8 @@ describe.each(LOADED)("a receiver that was loaded %s of Jest", (_when, load) => 
       .pushWebhooks(options)
       .onAny(() => (gate.open(), never()));
     const port = await startServer(express().use("/push", push));
-    const { path, ...init } = signedRequest(options, "challenge.approved");
-    const sent = fetch(`http://127.0.0.1:${port}${path}`, init as RequestInit).catch(() => "ended");
+    const init = { method: "POST", headers, body: body! };
+    const sent = fetch(`http://127.0.0.1:${port}${path}`, init).catch(() => "ended");
     await gate.opened;
     await push.close({ deadlineMs: 50 });
     jest.useRealTimers();
@@ -55,7 +55,6 @@ describe.each(LOADED)("a receiver that was loaded %s of Jest", (_when, load) => 
     push.onRejected(() => {});
     const wait = push.waitForChallenge({ challengeSid, entityIdentity: "u", timeoutMs: 5_000 });
     const settled = expect(wait).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
-    const { path, headers, body } = signedRequest(options, "challenge.approved");
     const app = express().use("/push", push);
     // supertest sends a request when it is awaited.
     const post = async () => supertest(app).post(path).set(headers).send(body).expect(503);

@@ -62,11 +62,7 @@ describe("createFairMap", () => {
     const bounds = fc.constantFrom({ maxEntries: 8 }, { maxEntries: 100, maxBytes: 8_000 });
     fc.assert(
       fc.property(bounds, fc.array(operation, { maxLength: 60 }), (bound, operations) => {
-        interface Held {
-          account: string;
-          owner: string;
-          remove: () => void;
-        }
+        type Held = { account: string; owner: string; remove: () => void };
         const held: Held[] = [];
         const evicted: Held[] = [];
         const map = createFairMap<Held>({ ...bound, onEvict: (one) => void evicted.push(one) });

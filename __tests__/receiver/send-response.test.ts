@@ -1,5 +1,6 @@
 /** Responses on a connection whose request is not complete. */
-import { request } from "node:http";
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
 import type { PushWebhooksOptions } from "express-push-verification";
 import { createReceiver } from "../support/receivers";
 import { eventRequest } from "../support/webhook-requests";
@@ -15,11 +16,11 @@ const start = (options: Partial<PushWebhooksOptions> = {}) =>
   startServer(createReceiver({ methods: ["POST"], ...options }).push);
 
 it("responds 200 without a body, and a rejection with the text of its status", async () => {
-  const ok = await sendRaw(await start(), [rawRequest(good)]);
+  const port = await start();
+  const ok = await sendRaw(port, [rawRequest(good)]);
   expect(ok.text).toMatch(/^HTTP\/1\.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 0\r\n/);
-  const rejected = await sendRaw(await start(), [rawRequest({ ...good, method: "PUT" })]);
-  expect(rejected.text).toMatch(/\r\nAllow: POST\r\n[^]*\r\n\r\nMethod Not Allowed\n$/);
-  expect(rejected.text).not.toContain("Connection: close");
+  const { text } = await sendRaw(port, [rawRequest({ ...good, method: "PUT" })]);
+  expect(text).toMatch(/\r\nAllow: POST\r\n[^]*\r\n\r\nMethod Not Allowed\n$/);
 });
 
 it("keeps the connection after a rejected small body, and separates the next request", async () => {
@@ -43,18 +44,12 @@ it.each([
 it.each(["413", "403"])("delivers a %s to a client that sends without an end", async (status) => {
   const headers = status === "413" ? good.headers : unsigned;
   const port = await start();
-  const received = await new Promise<number | string | undefined>((resolve) => {
-    const upload = request({ port, method: "POST", headers });
-    upload.on("response", (response) => {
-      resolve(response.statusCode);
-      upload.destroy();
-    });
-    upload.on("error", (error: NodeJS.ErrnoException) => resolve(error.code));
-    const chunk = Buffer.alloc(65_536);
-    const write = () => {
-      if (!upload.destroyed) upload.write(chunk, write);
-    };
-    write();
-  });
-  expect(received).toBe(Number(status));
+  const upload = request({ port, method: "POST", headers });
+  const chunk = Buffer.alloc(65_536);
+  const write = () => void (upload.destroyed || upload.write(chunk, write));
+  write();
+  // Rejects if the connection is reset before the response.
+  const [{ statusCode }] = (await once(upload, "response")) as [IncomingMessage];
+  upload.on("error", () => {}).destroy();
+  expect(statusCode).toBe(Number(status));
 });
