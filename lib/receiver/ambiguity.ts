@@ -281,7 +281,7 @@ function excludeLonger(name: string, names: readonly string[]): string {
 }
 
 /**
- * Returns whether a uuid cannotbe a shorter one and the parameters after it: a text that begins
+ * Returns whether a uuid cannot be a shorter one and the parameters after it: a text that begins
  * with an identifier (a UUID, 32 hexadecimal digits or a SID) and goes on with a character from `u`
  * on, such as `<UUID>-retry`, can.
  */
