@@ -100,11 +100,18 @@ it("goes on beside outcomes whose numbers node:sqlite cannot read", async () => 
   await until(async () => (await queue.stats()).waiting === 0);
 });
 
-it("lists a dead letter whose number node:sqlite cannot read once", async () => {
-  const file = await createQueueFile(2);
-  execute(file, "UPDATE event SET failed_at = id, id = (1 << 60) + id");
-  const listed = await collect(open(file).deadLetters());
-  expect(listed.map(({ uuid }) => uuid)).toEqual(["u0", "u1"]);
+it("makes a dead letter of a row whose number node:sqlite cannot read, and lists each once", async () => {
+  const file = await createQueueFile(4);
+  execute(file, "UPDATE event SET failures = 1 << 60 WHERE id = 1");
+  execute(file, "UPDATE event SET failed_at = id, id = (1 << 60) + id WHERE id IN (2, 3)");
+  const queue = open(file);
+  const handled: string[] = [];
+  queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
+  await until(async () => handled.length === 1 && (await queue.stats()).deadLetters === 3);
+  expect(handled).toEqual(["u3"]);
+  const listed = await collect(queue.deadLetters());
+  expect(listed.map(({ uuid }) => uuid)).toEqual(["u1", "u2", "u0"]);
+  expect(await queue.find("u0")).toMatchObject({ state: "dead", attempts: 0 });
 });
 
 it("closes without delay after damage while a handler runs", async () => {
