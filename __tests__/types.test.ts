@@ -29,7 +29,6 @@ describe("types, checked by the compiler", () => {
     const push = pushWebhooks(options);
     push.on("challenge.approved", (event, context) => {
       expectTypeOf(event).toEqualTypeOf<ChallengeApprovedEvent>();
-      expectTypeOf(event.type).toEqualTypeOf<"challenge.approved">();
       expectTypeOf(event.challenge_sid).toEqualTypeOf<string>();
       expectTypeOf(context).toEqualTypeOf<HandlerContext>();
       expectTypeOf(event.factor_friendly_name).toEqualTypeOf<string | undefined>();

@@ -90,18 +90,15 @@ describe("option confirm", () => {
   });
 
   it("does not let a forged event keep out the event that has its uuid, later or concurrently", async () => {
-    const asked: string[] = [];
     const deciding = createGate();
-    const { receive, events, rejected } = start({
-      confirm: async (event) => {
-        asked.push(event.type);
-        await deciding.opened;
-        return event.type === "challenge.denied";
-      },
+    const confirm = jest.fn(async ({ type }: PushEvent) => {
+      await deciding.opened;
+      return type === "challenge.denied";
     });
+    const { receive, events, rejected } = start({ confirm });
     const denial = eventRequest("challenge.denied", { uuid: UUID });
     const forged = receive(approval());
-    await until(() => asked.length > 0);
+    await until(() => confirm.mock.calls.length > 0);
     const genuine = receive(denial);
     // Wait until the genuine delivery has joined the forged one.
     for (let turns = 0; turns < 20; turns++) await nextTurn();
@@ -131,13 +128,11 @@ describe("option confirm", () => {
   ])("responds 503 at the deadline when confirm %s, then accepts a redelivery", async (_, down) => {
     let isDown = true;
     const signals: AbortSignal[] = [];
-    const { receive, events, failed } = start({
-      deadlineMs: 900,
-      confirm: ((_event, { signal }) => {
-        signals.push(signal);
-        return isDown ? down() : true;
-      }) as Confirm,
-    });
+    const confirm = ((_event, { signal }) => (
+      signals.push(signal),
+      isDown ? down() : true
+    )) as Confirm;
+    const { receive, events, failed } = start({ deadlineMs: 900, confirm });
     expect(await receive(approval())).toBe(503);
     expect(failed).toEqual(["CONFIRM_UNAVAILABLE"]);
     await until(() => signals.every(({ aborted }) => aborted));
@@ -159,15 +154,10 @@ describe("option confirm", () => {
 
   it("marks the event for the worker and is not called, with a queue", async () => {
     const stored: QueuedEvent[] = [];
+    const store = async (queued: QueuedEvent) => (stored.push(queued), "new" as const);
+    const queue = { store, outcomes: createMemoryOutcomes() };
     const confirm = jest.fn(() => false);
-    const { receive } = start({
-      confirm,
-      handlers: createHandlers(),
-      queue: {
-        outcomes: createMemoryOutcomes(),
-        store: (queued) => Promise.resolve(stored.push(queued) > 0 ? "new" : "conflict"),
-      },
-    });
+    const { receive } = start({ confirm, handlers: createHandlers(), queue });
     const added = eventRequest("factor.created", { zone: "eu" });
     for (const request of [approval(), eventRequest("factor.created"), added])
       expect(await receive(request)).toBe(200);

@@ -59,14 +59,12 @@ describe("a receiver with a queue", () => {
     ["POST", "conflict"],
   ])("stores the event of a %s with the data for its delivery: %s", async (method, result) => {
     const stored: QueuedEvent[] = [];
+    const store = async (queued: QueuedEvent) => (stored.push(queued), result);
     const { receive } = createReceiver({
       authToken: ["next", AUTH_TOKEN],
       publicUrl: ["https://new.example.test/push", PUBLIC_URL],
       name: "login",
-      queue: {
-        store: async (queued) => (stored.push(queued), result),
-        outcomes: createMemoryOutcomes(),
-      },
+      queue: { store, outcomes: createMemoryOutcomes() },
     });
     const request = eventRequest("challenge.approved", { uuid: "u1" }, { method });
     expect(await receive(request)).toBe(200);

@@ -20,7 +20,6 @@ describe("createNeutralCause", () => {
 
   const escaped = String.raw`\u001b[31m\u009b0m\u0085\u202e!`;
   it.each([
-    ["a message of several lines", "Failed query: …\nparams: hush", "Failed query: …"],
     ["a message that begins with a line break", "\n  first\nhush", "first"],
     ["a line like a stack frame", "first\n    at hush", "first"],
     ["no message", "", ""],

@@ -124,20 +124,16 @@ it("has no explanation when there is no token", async () => {
   expect((await reject({ authToken: () => undefined })).explain()).toBeUndefined();
 });
 
-it.each<[what: string, names: string[], shown: string[]]>([
-  ["none", ["x-signature-version"], []],
-  ["the one of another vendor", ["X-Acme-Signature"], ["x-acme-signature;"]],
-  [
-    "three of four",
-    ["a", "b", "c", "d"].map((name) => `${name}-signature`),
-    ["a-signature, b", "c-signature;"],
-  ],
-  ["no long one, and none that forges", [`${"x".repeat(51)}-signature`, "!-signature"], []],
+it.each<[what: string, names: string[], shown: string]>([
+  ["none", ["x-signature-version"], ""],
+  ["the one of another vendor", ["X-Acme-Signature"], "has x-acme-signature;"],
+  ["three of four", ["a-signature", "b-signature", "c-signature", "d-signature"], "c-signature;"],
+  ["no long one, and none that forges", [`${"x".repeat(51)}-signature`, "!-signature"], ""],
 ])("a missing signature header names headers that may hold it: %s", async (_what, names, shown) => {
   const headers = Object.fromEntries(names.map((name) => [name, "hush"]));
   const { code, message } = await reject({}, { ...good, headers });
   expect(code).toBe("SIGNATURE_MISSING");
-  for (const part of shown) expect(message).toContain(part);
+  expect(message).toContain(shown);
   expect(message).not.toMatch(/hush|x{51}|!|d-signature/);
-  expect(message.includes("The request has")).toBe(shown.length > 0);
+  expect(message.includes("The request has")).toBe(shown !== "");
 });

@@ -95,23 +95,14 @@ describe("pushWebhooks", () => {
   });
 });
 
-describe("close", () => {
-  it.each([{ deadlineMs: -1 }, { deadlineMs: 1.5 }, { deadlineMs: "1s" }, { timeoutMs: 1 }, 5])(
-    "rejects the options %j",
-    async (options) => {
-      const push = pushWebhooks(good);
-      expect(() => push.close(options as never)).toThrow(TypeError);
-      await push.close({ deadlineMs: 0 });
-    },
-  );
+it.each([{ deadlineMs: -1 }, { timeoutMs: 1 }, 5])("close rejects %j", async (options) => {
+  const push = pushWebhooks(good);
+  expect(() => push.close(options as never)).toThrow(TypeError);
+  await push.close({ deadlineMs: 0 });
 });
 
-describe("verifyPushRequest", () => {
-  it.each([{ deadlineMs: 5 }, { acknowledge: "after" }, { publicUrl: "x" }])(
-    "rejects the option %j",
-    async (options) => {
-      const request = { method: "POST", url: "/", headers: {}, body: "" };
-      await expect(verifyPushRequest(request, { ...good, ...options })).rejects.toThrow(TypeError);
-    },
-  );
+const REFUSED = [{ deadlineMs: 5 }, { acknowledge: "after" }, { publicUrl: "x" }];
+it.each(REFUSED)("verifyPushRequest rejects %j", async (options) => {
+  const request = { method: "POST", url: "/", headers: {}, body: "" };
+  await expect(verifyPushRequest(request, { ...good, ...options })).rejects.toThrow(TypeError);
 });
