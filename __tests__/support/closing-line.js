@@ -8,7 +8,8 @@ const REQUIREMENTS = [
     "initdb and postgres",
     "PostgreSQL: put initdb and postgres on the PATH (Debian: apt-get install postgresql)",
   ],
-  ["knows a pgbouncer", "pgbouncer: install it (Debian: apt-get install pgbouncer)"],
+  ["behind pgbouncer", "pgbouncer: install it (Debian: apt-get install pgbouncer)"],
+  ["behind pgpool", "pgpool: install it (Debian: apt-get install pgpool2)"],
   [
     "no Node.js with node:sqlite",
     "SQLite: Node.js 22.13 or newer, or a registry to install it from",

@@ -282,4 +282,6 @@ postgres.describeWithPostgres("", () => {
   afterAll(() => server.remove());
 
   describeSetups("Postgres", SETUPS);
+  if (!existsSync(PGBOUNCER)) it.skip("behind pgbouncer", () => {});
+  if (!existsSync(PGPOOL)) it.skip("behind pgpool", () => {});
 });
