@@ -50,14 +50,14 @@ export function createTransport(options: CheckedClientOptions, username: string)
     if (form !== undefined) headers["content-type"] = "application/x-www-form-urlencoded";
     const body = form === undefined ? null : encodeForm(form);
     const response = await fetch(url, { method, headers, body, redirect: "manual", signal });
+    const { status } = response;
     const chunks = (response.body ?? []) as AsyncIterable<Uint8Array>;
     const bytes = await readLimited(chunks, MAX_RESPONSE_BYTES);
     if (bytes === undefined) {
       const cause = new Error(`The response is over ${MAX_RESPONSE_BYTES} bytes.`);
-      throw createApiError(request, "BAD_RESPONSE", cause);
+      throw createApiError(request, "BAD_RESPONSE", cause, status);
     }
     const json = parseJson(bytes.toString("utf8"));
-    const { status } = response;
     if (status >= 300 && status < 400) {
       throw createApiError(request, "REDIRECTED", undefined, status);
     }
