@@ -145,6 +145,7 @@ it.each<[origin: string, site: string | undefined, outcome: string, allowed?: st
   [OWN, "same-origin", "created"],
   [OWN, undefined, "created"],
   [FOREIGN, "cross-site", REJECTED],
+  ["http://staff.example.test", "cross-site", REJECTED],
   [`${STAFF}:8443`, "same-site", REJECTED],
   [`${STAFF}, ${FOREIGN}`, "cross-site", REJECTED],
   ["null", "cross-site", REJECTED],

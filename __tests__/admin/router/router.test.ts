@@ -177,6 +177,7 @@ describe("authorize", () => {
     for (const options of [{ authorize }, { client: {}, authorize }, { client, authorize: true }]) {
       expect(() => adminRouter(options as never)).toThrow(TypeError);
     }
+    expect(() => adminRouter({ client } as never)).toThrow(TypeError);
     expect(() => adminRouter({ client, authorise: authorize } as never)).toThrow('"authorize"?');
   });
 
