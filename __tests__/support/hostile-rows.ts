@@ -139,6 +139,7 @@ const PARAMETERS: HostileRow[] = [
   ["an unknown type", having({ type: "challenge.late" }), 200, read({ type: "challenge.late" })],
   ["none at all", signedRequestOf([]), "PAYLOAD_INVALID"],
   ["a known one twice, equal", withPairs(["type", "challenge.approved"]), "PAYLOAD_INVALID"],
+  ["a known one twice, different", withPairs(["type", "challenge.denied"]), "PAYLOAD_INVALID"],
   ["an unknown one twice", withPairs(["tag", "b"], ["tag", "a"], ["tag", "b"]), 200],
   ...["__proto__", "constructor[prototype][z]", "[]"].map((name): HostileRow => [
     `one named ${name}`,
