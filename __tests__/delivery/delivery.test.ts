@@ -5,6 +5,7 @@ import { eventFixture } from "express-push-verification/testing";
 import { createMemoryOutcomes } from "../../lib/challenge/memory-outcomes";
 import { useChannels } from "../support/channels";
 import { createReceiver } from "../support/receivers";
+import { createGate } from "../support/waiting";
 import { ACCOUNT_SID, AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
 describe("an outcome", () => {
@@ -15,9 +16,12 @@ describe("an outcome", () => {
 
   it("is recorded before the handlers finish", async () => {
     const { push, receive } = createReceiver();
-    push.onAny(() => new Promise(() => {}));
-    void receive(approval());
+    const gate = createGate();
+    push.onAny(() => gate.opened);
+    const status = receive(approval());
     await expect(push.waitForChallenge(waitOf)).resolves.toHaveProperty("uuid", uuid);
+    gate.open();
+    expect(await status).toBe(200);
   });
 
   it("of another request that has the uuid of an earlier one is not recorded", async () => {
