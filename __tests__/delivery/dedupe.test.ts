@@ -134,6 +134,14 @@ it.each([
   expect(await second).toBe(result);
 });
 
+it("runs a delivery again when its uuid has expired, also after a duplicate", async () => {
+  jest.useFakeTimers();
+  const { deliver } = start(createMemoryDedupe({ ttlMs: 1_000 }));
+  const results = [await deliver(), await deliver()];
+  jest.advanceTimersByTime(1_000);
+  expect([...results, await deliver()]).toEqual(["new", "duplicate", "new"]);
+});
+
 it.each<[claim: unknown, cause: object]>([
   // No TypeError: the store itself works.
   ["running", { name: "Error" }],

@@ -91,6 +91,9 @@ export function createDeduplication(
   }
 
   async function claimUuid(claim: DedupeClaim, deadlineAtMs: number): Promise<Claim> {
+    const decided = memory?.claim(claim) ?? "running";
+    // In memory, another receiver that shares the store runs it.
+    if (decided !== "running") return decided;
     let attempt: Claim | Promise<Claim> | undefined;
     const claimOnce = () => {
       const found = store.claim(claim);
@@ -156,8 +159,8 @@ export function createDeduplication(
     request: RequestIdentity,
     first: FirstDelivery,
   ): Promise<Acceptance> {
-    const { deadlineAtMs, finishAtMs } = first;
     const { accountSid, uuid } = request;
+    const { deadlineAtMs, finishAtMs } = first;
     const contentHash = hashContent(request.contentHash);
     processOwner ??= crypto.randomUUID();
     const owner = `${processOwner} ${++claimCount}`;
@@ -166,9 +169,7 @@ export function createDeduplication(
     const claim = { accountSid, uuid, contentHash, owner, leaseMs };
     let isRunning = false;
     try {
-      // "running" in another receiver that shares the store.
-      let found = memory?.claim(claim) ?? "running";
-      if (found === "running") found = await claimUuid(claim, deadlineAtMs);
+      let found = await claimUuid(claim, deadlineAtMs);
       if (found === "conflict") found = await claimOtherContent(request, claim, deadlineAtMs);
       if (found !== "new") {
         return { result: found === "conflict" ? found : "duplicate", finished: Promise.resolve() };
