@@ -36,6 +36,7 @@ describe.each(APPS)("the console on %s", (_name, makeApp) => {
     for (const path of [...ASSETS, ...READS]) {
       const { status, text, headers } = await call(`get ${path}`);
       expect([path, status, headers["content-security-policy"]]).toEqual([path, 403, CSP]);
+      expect(headers["content-type"]).toContain(path === "/" ? "text/html" : "application/json");
       expect(text).toContain(path === "/" ? "<!doctype html>" : "FORBIDDEN");
     }
   });
