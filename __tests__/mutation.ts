@@ -29,7 +29,12 @@ const TESTS: Record<string, string[]> = {
     "receiver/health",
     "token-rotation",
   ],
-  "delivery/dispatch": ["delivery/handlers"],
+  "delivery/dispatch": [
+    "delivery/handlers",
+    "observability/reporter",
+    "otel/instrument",
+    "receiver/warnings",
+  ],
   "delivery/memory-dedupe": ["delivery/memory-dedupe", "testing/test-dedupe-store", "accounts"],
   "errors/webhook-error": ["errors/webhook-error", "error-copies", "receiver/warnings"],
   "event/parse": ["event/parse", "testing/event-fixture"],

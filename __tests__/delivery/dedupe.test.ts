@@ -134,6 +134,17 @@ it.each([
   expect(await second).toBe(result);
 });
 
+it("claims other content once, until 10 s after the run must have finished", async () => {
+  jest.useFakeTimers();
+  jest.advanceTimersByTime(1_000);
+  const { store, claimed } = createScripted("conflict");
+  const finishAtMs = performance.now() + 120_000;
+  const { acceptOnce } = createDeduplication(store, () => {});
+  const accepted = acceptOnce(keyOf("a"), { run, deadlineAtMs: finishAtMs, finishAtMs });
+  expect(await accepted).toHaveProperty("result", "conflict");
+  expect(claimed).toMatchObject([{ leaseMs: 130_000 }]);
+});
+
 it("runs a delivery again when its uuid has expired, also after a duplicate", async () => {
   jest.useFakeTimers();
   const { deliver } = start(createMemoryDedupe({ ttlMs: 1_000 }));

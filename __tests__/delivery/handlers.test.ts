@@ -20,6 +20,7 @@ import { AUTH_TOKEN, PUBLIC_URL } from "../support/webhook-requests";
 const event = eventFixture("challenge.approved");
 const context = { attempt: 3, authTokenIndex: 0, publicUrlIndex: 0, receiver: "login" };
 const noop = () => {};
+const FAILED: unknown = expect.objectContaining({ code: "HANDLER_FAILED" });
 const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, name: "login" };
 
 /** Runs the handlers of an approval, or of an event of another type. */
@@ -170,6 +171,29 @@ describe("dispatch", () => {
     expect(warnings.listCodes()).toEqual(["HANDLER_FAILED"]);
   });
 
+  it.each(["worker", undefined])(
+    "logs a failure with its run, of receiver %s",
+    async (receiver) => {
+      const error = jest.fn();
+      const push = pushWebhooks({ ...options, name: undefined, logger: { ...silent, error } });
+      push.onAny(() => Promise.reject(new Error("no")));
+      await expect(push.dispatch(event, { attempt: 3, receiver })).rejects.toEqual(FAILED);
+      const { type, uuid } = event;
+      const fields = { code: "HANDLER_FAILED", type, uuid, attempt: 3, receiver, err: FAILED };
+      expect(error.mock.calls).toEqual([[fields, expect.any(String)]]);
+    },
+  );
+
+  it.each([
+    ["without a handler", [], ["EVENT_UNHANDLED"]],
+    ["that only onAny receives", [noop], []],
+  ])("warns of an event %s: %j", async (_what, handlers, codes) => {
+    const push = pushWebhooks(options);
+    for (const handler of handlers) push.onAny(handler);
+    await push.dispatch(event);
+    expect(warnings.listCodes()).toEqual(codes);
+  });
+
   it("fails once with all errors, after the last handler ends", async () => {
     const reasons = [new Error("one"), new Error("two")];
     const late = () => nextTurn().then(() => Promise.reject(reasons[1]));
@@ -213,7 +237,6 @@ describe("dispatch", () => {
   });
 
   const durationMs: unknown = expect.any(Number);
-  const FAILED: unknown = expect.objectContaining({ code: "HANDLER_FAILED" });
   it.each<[string, type: string, more: object]>([
     ["handled", "challenge.approved", { attempt: 3, durationMs }],
     ["failed", "challenge.denied", { attempt: 3, durationMs, code: "HANDLER_FAILED" }],
