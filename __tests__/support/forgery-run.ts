@@ -92,7 +92,7 @@ export async function findRejected(requests: number, seed: number, isHostile = f
     const received = await verifyPushRequest(request, options).catch((error: Error) => error);
     // Two of the names must not be declared together.
     if (received instanceof TypeError) continue;
-    // A type may begin after `source_type`, not declared, and end before a declared name within a name.
+    // Rightly rejected: an undeclared `source_type` before a declared name can be read as another type.
     const hasOtherType =
       String(Reflect.get(request, "body")).includes("source_type=") &&
       extraParameters.some((name) => name > "type" && name < "uuid");

@@ -20,7 +20,7 @@ const NAMES = {
   i: "h in Express 5",
   l: "b in Express 5",
 };
-/** Then V8 compiles no more. */
+/** After these, V8 compiles no more. */
 const STEADY_REQUESTS = 60_000;
 const ROUNDS = 15;
 const REQUESTS_PER_ROUND = 1_500;

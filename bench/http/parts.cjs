@@ -17,7 +17,7 @@ const { AUTH_TOKEN, PUBLIC_URL, signRequest } = require("./requests.cjs");
 
 const ROUNDS = 9;
 const REQUESTS_PER_ROUND = 3_000;
-/** Until V8 has compiled all of the request path. */
+/** V8 has compiled most of the request path then. */
 const WARM_UP_ROUNDS = 6;
 
 const socket = new Socket();

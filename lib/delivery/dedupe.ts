@@ -216,6 +216,7 @@ export function createDeduplication(
     const current = inFlight.get(key);
     if (current !== undefined) return joinDelivery(current, request, first);
     const accepted = claimThenRun(key, request, first);
+    // Not too late: the claim is awaited, also in memory, before this is removed.
     inFlight.set(key, { contentHash, accepted });
     return accepted;
   }

@@ -68,7 +68,7 @@ export function createDispatch(handlers: Handlers, reports: Reporter) {
 }
 
 /**
- * Starts the handlers of an event concurrently; returns a promise when one of them has.
+ * Starts the handlers of an event concurrently; returns undefined when none returned a promise.
  *
  * @param timeoutMs the time after which the signal of the handlers is aborted and the run fails.
  * @throws WebhookError (by the promise) `HANDLER_FAILED` with the value that the handler threw as its
