@@ -39,16 +39,10 @@ describe("client.challenges.fetch", () => {
   it("fetches a challenge of a user with any name", async () => {
     const event = createEvent("challenge.approved", "approved");
     const { challenge_sid: challengeSid, factor_sid, service_sid } = event as never;
-    expect(await client.challenges.fetch({ entityIdentity: IDENTITY, challengeSid })).toMatchObject(
-      {
-        sid: challengeSid,
-        service_sid,
-        identity: IDENTITY,
-        factor_sid,
-        status: "approved",
-        date_responded: expect.any(String),
-      },
-    );
+    const found = await client.challenges.fetch({ entityIdentity: IDENTITY, challengeSid });
+    const named = { sid: challengeSid, service_sid, identity: IDENTITY, factor_sid };
+    const responded = { status: "approved", date_responded: expect.any(String) };
+    expect(found).toMatchObject({ ...named, ...responded });
   });
 
   it.each([
@@ -99,11 +93,8 @@ describe("confirmWith", () => {
     ["factor.created", "created", true],
     ["factor.created", "verified", true],
     ["factor.created", "created", false, none],
-    ["factor.created", "created", false, { entity_identity: "mallory" }],
-    ["factor.created", "created", false, { service_sid: `VA${OTHER}` }],
     ["factor.verified", "verified", true],
     ["factor.verified", "created", false],
-    ["factor.verified", "verified", false, { entity_identity: "mallory" }],
     ["factor.deleted", "verified", false],
     ["factor.deleted", "verified", true, none],
     ["factor.deleted", "verified", false, { ...none, account_sid: `AC${OTHER}` }],
@@ -117,7 +108,6 @@ describe("confirmWith", () => {
   const dated = (date_responded: string | null) => ({ date_responded, date_updated: null });
   const secondsAgo = (seconds: number) => new Date(Date.now() - seconds * 1_000).toISOString();
   it.each<[type: PushEventType, state: State, found: object, isTrue: boolean, options?: object]>([
-    ["challenge.approved", "approved", {}, true],
     ["challenge.approved", "approved", { sid: `YC${OTHER}` }, false],
     ["challenge.approved", "approved", { identity: "mallory" }, false],
     ["challenge.approved", "approved", dated(secondsAgo(5)), true, maxAge],
@@ -128,8 +118,6 @@ describe("confirmWith", () => {
     ["factor.created", "created", { sid: "YF1" }, false],
     ["factor.created", "created", { identity: "x" }, false],
     ["factor.verified", "verified", { date_updated: secondsAgo(86_500) }, false],
-    ["factor.verified", "verified", { sid: "YF1" }, false],
-    ["factor.verified", "verified", { identity: "x" }, false],
   ])("of %s, %s, for the response %j returns %s with %j", async (type, state, found, ...row) => {
     const [isTrue, options] = row;
     const change = <Found extends object>(of: { fetch(key: never): Promise<Found> }) => ({

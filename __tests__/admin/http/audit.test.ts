@@ -15,7 +15,6 @@ const upstream = useUpstream();
 
 const WRITES: (readonly [line: string, action?: string | undefined, sid?: string])[] = [
   ["post /keys", "key.create"],
-  ["post /keys/", "key.create"],
   [`post /keys/${KEY_SID}`, "key.update", KEY_SID],
   [`patch /KEYS/${KEY_SID}`, "key.update", KEY_SID],
   [`delete /keys/${KEY_SID}?force=true`, "key.delete", KEY_SID],
@@ -32,12 +31,10 @@ const WRITES: (readonly [line: string, action?: string | undefined, sid?: string
   ...[
     `${KEY_SID}%0A`,
     "%1B%5B31m",
-    "SK1",
     `${KEY_SID}0`,
     `AC${"a".repeat(32)}`,
     KEY_SID.toLowerCase(),
     `..%2F${KEY_SID}`,
-    "%FF",
     "__proto__",
   ].map((sid) => [`delete /keys/${sid}`, "key.delete"] as const),
 ];
@@ -46,6 +43,7 @@ const WRITES: (readonly [line: string, action?: string | undefined, sid?: string
 const REJECTIONS: [options: StaffAppOptions, headers: Record<string, string>, code: unknown][] = [
   [{ authorize: () => false }, {}, "FORBIDDEN"],
   [{}, { Origin: "https://evil.example" }, "CROSS_SITE"],
+  [{}, { Host: "evil.example" }, "HOST_NOT_ALLOWED"],
   [{ readOnly: true }, {}, expect.stringMatching(/^(NOT_FOUND|METHOD_NOT_ALLOWED)$/)],
 ];
 
@@ -86,14 +84,6 @@ describe.each(APPS)("an audit on %s", (_name, makeApp) => {
     expect([404, 503]).toContain(nothing.status);
     await until(() => audits.length === 2);
     expect(audits.map(({ action }) => action).toSorted()).toEqual(["key.create", undefined]);
-  });
-
-  it("has no reads", async () => {
-    const { call, audits } = makeStaffApp(upstream, { makeApp });
-    for (const path of ["/keys", "/nowhere", "/openapi.json"]) {
-      for (const method of ["get", "head", "options"]) await call(`${method} ${path}`);
-    }
-    expect(audits).toEqual([]);
   });
 });
 
