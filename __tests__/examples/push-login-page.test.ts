@@ -21,13 +21,6 @@ describeWithBrowser("the page of the login", () => {
     return page;
   }
 
-  async function openTab(page: Page): Promise<Page> {
-    const tab = await page.context().newPage();
-    await tab.goto(`${app.url}/`);
-    await visible(tab, "waiting");
-    return tab;
-  }
-
   async function enterPassword(page: Page, user = "ada", password = PASSWORD): Promise<void> {
     await page.fill("[name=user]", user);
     await page.fill("[name=password]", password);
@@ -45,7 +38,9 @@ describeWithBrowser("the page of the login", () => {
     await beginLogin(page);
     await page.reload();
     await visible(page, "waiting");
-    const tab = await openTab(page);
+    const tab = await page.context().newPage();
+    await tab.goto(app.url);
+    await visible(tab, "waiting");
     await page.click("#cancel");
     for (const one of [page, tab]) await visible(one, "signed-out");
     await page.waitForSelector(".question", { state: "detached" });

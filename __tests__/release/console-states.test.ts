@@ -1,13 +1,12 @@
 /** Every state of every page: accessible, without a fault, and with a screenshot to look at. */
 import type { Page } from "playwright-core";
 import type { EventStatus } from "express-push-verification/durable";
-import { AUTH_TOKEN, CHALLENGE_SID } from "../support/webhook-requests";
+import { CHALLENGE_SID } from "../support/webhook-requests";
 import { describeWithBrowser } from "../support/browser";
 import { expectGoodLooks } from "../support/page-looks";
-import { CREDENTIALS } from "../support/upstream";
 import { HOSTILE, startConsole, type ConsoleApp } from "../admin/console/console-app";
 import type { ConsoleOptions } from "../admin/console/console-app";
-import { useConsolePages } from "../admin/console/console-page";
+import { OLD_TOKEN, ROTATING, useConsolePages } from "../admin/console/console-page";
 import { createMemoryQueue } from "../admin/console/memory-queue";
 
 const { openPage, allowFaults } = useConsolePages();
@@ -27,8 +26,6 @@ interface State {
   /** Errors of the console that belong to the state. */
   allows?: RegExp;
 }
-
-const OLD_TOKEN = "0".repeat(32);
 
 /** Lets a receiver see everything. */
 async function fillReceiver({ push, deliver, publicUrl }: ConsoleApp): Promise<void> {
@@ -51,8 +48,7 @@ async function fillReceiver({ push, deliver, publicUrl }: ConsoleApp): Promise<v
   push.waitForChallenge({ challengeSid, entityIdentity: "u" }).catch(() => {});
 }
 
-/** A receiver that has seen everything, during a rotation of its token. */
-const BUSY = { options: { receiver: { authToken: [AUTH_TOKEN, OLD_TOKEN] } }, fill: fillReceiver };
+const BUSY = { options: ROTATING, fill: fillReceiver };
 
 function createWebhooks({ upstream, publicUrl }: ConsoleApp): void {
   upstream.createWebhook({
@@ -88,7 +84,7 @@ const STATES: Record<string, State> = {
     awaits: button("Set webhook_url"),
   },
   "receiver-details": {
-    options: { ...BUSY.options, router: queueOf(ERRORS, {}, DEAD) },
+    options: { ...ROTATING, router: queueOf(ERRORS, {}, DEAD) },
     fill: fillReceiver,
     clicks: ["text=500 HANDLER_FAILED", "text=Headers and parameters"],
     awaits: "text=Show the dead letter",
@@ -109,12 +105,6 @@ const STATES: Record<string, State> = {
     shows: "text=load this page again",
     // A browser also asks for an icon.
     allows: /403|404/,
-  },
-  "receiver-filter-nothing": {
-    fill: (app) => app.deliver(),
-    shows: "text=200 handled",
-    arrange: (page) => page.getByRole("combobox", { name: "result" }).selectOption("bad"),
-    awaits: "text=No request matches this filter.",
   },
   "receiver-test-event": {
     clicks: [button("Send test event"), SUBMIT],
@@ -138,20 +128,12 @@ const STATES: Record<string, State> = {
     clicks: HOSTILE.map((_text, index) => `.requests .line >> nth=${index}`),
   },
   "webhooks-findings": {
-    fill(app) {
-      createWebhooks(app);
-      const { push, upstream, publicUrl: webhook_url } = app;
+    fill({ push, upstream, publicUrl: webhook_url }) {
       push.on(["challenge.approved", "factor.deleted"], () => {});
-      upstream.createWebhook({
-        friendly_name: "all events, legacy",
-        webhook_url,
-        event_types: ["challenge.approved", "challenge.denied"],
-        version: "v1",
-        status: "disabled",
-        webhook_method: "GET",
-      });
-      const event_types = ["challenge.approved", "factor.deleted"] as const;
-      upstream.createWebhook({ friendly_name: "the same again", webhook_url, event_types });
+      const event_types = ["challenge.approved", "challenge.denied"] as const;
+      const old = { status: "disabled", version: "v1", webhook_method: "GET" } as const;
+      for (const [index, others] of [{}, {}, old].entries())
+        upstream.createWebhook({ friendly_name: `${index}`, webhook_url, event_types, ...others });
     },
     shows: "article .notice >> nth=0",
   },
@@ -173,58 +155,32 @@ const STATES: Record<string, State> = {
     shows: "text=could not be read",
     allows: /502/,
   },
-  "webhooks-read-only": {
-    options: { router: { readOnly: true } },
-    fill: createWebhooks,
-    shows: "text=login events",
-  },
-  "keys-list": {
-    options: { client: CREDENTIALS.main },
+  "keys-created": {
+    options: { router: { as: "main" } },
     fill({ upstream }) {
       for (let index = 0; index < 25; index++) upstream.createKey(`deploy ${index}`);
     },
     shows: "text=deploy 24",
-  },
-  "keys-created": {
     clicks: [button("Create key"), SUBMIT],
     awaits: "text=it will never be shown again",
   },
   "keys-revoke": { clicks: [button("Revoke")], awaits: DIALOG },
-  "keys-not-allowed": {
-    options: { client: CREDENTIALS.standard },
-    shows: "text=(MAIN_KEY_REQUIRED)",
-    allows: /403/,
-  },
-  "queue-dead-letters": {
-    options: { router: queueOf(ERRORS) },
-    clicks: ["summary >> nth=0", ".dead-letter summary >> nth=0"],
-  },
   "queue-selected": {
     options: { router: queueOf(ERRORS) },
     hash: "queue/uuid-4",
     shows: ".dead-letter[aria-current]",
+    clicks: ["summary >> nth=0", ".dead-letter summary >> nth=0"],
     arrange: (page) => page.getByLabel("Select uuid-4").check(),
     awaits: button("Retry selected 1"),
-  },
-  "queue-revealed": {
-    options: { router: { ...queueOf(ERRORS), console: { reveal: true } } },
-    clicks: [".dead-letter summary >> nth=-1"],
   },
   "queue-empty": {
     options: { router: queueOf([], { waiting: 0, oldestWaitingMs: 0, workers: 0 }) },
     shows: "text=No dead letters.",
   },
-  "queue-hostile": { options: { router: queueOf(HOSTILE) }, shows: LAST_HOSTILE },
-  "queue-error": {
-    options: {
-      router: queueOf([], {
-        get waiting(): number {
-          throw new Error("no Redis");
-        },
-      }),
-    },
-    shows: "text=could not be read",
-    allows: /500/,
+  "queue-hostile": {
+    options: { router: { ...queueOf(HOSTILE), console: { reveal: true } } },
+    shows: LAST_HOSTILE,
+    clicks: [".dead-letter summary >> nth=-1"],
   },
 };
 

@@ -1,31 +1,28 @@
-/** The console in use: at each width, after each change of page, in a quiet minute and in a busy one; of two processes, and with a queue. */
+/** The console in use: at each width, after each change of page, quiet and busy; and of two processes. */
+import type { Server } from "node:http";
 import type { Page } from "playwright-core";
-import { AUTH_TOKEN } from "../support/webhook-requests";
-import { until } from "../support/waiting";
+import { measureHeap } from "../support/heap";
+import { startServer } from "../support/servers";
 import { describeWithBrowser } from "../support/browser";
-import { MOUNT, openLive, PATH, startConsole } from "../admin/console/console-app";
-import { press, useConsolePages } from "../admin/console/console-page";
-import { startProxy } from "../admin/console/forwarding";
+import { MOUNT, PATH, startConsole, type ConsoleApp } from "../admin/console/console-app";
+import { OLD_TOKEN, press, ROTATING, useConsolePages } from "../admin/console/console-page";
 import { createMemoryQueue } from "../admin/console/memory-queue";
 
-const { openConsole, openPage, allowFaults } = useConsolePages();
+const { openPage, allowFaults } = useConsolePages();
 
 const TABS = ["Receiver", "Webhooks", "Keys", "Queue"];
-const OLD_TOKEN = "0".repeat(32);
 const openTab = (page: Page, tab: string) =>
   page.getByRole("link", { name: new RegExp(`^${tab}`) }).click();
 
-/** All columns, five problems, a Key and a dead letter. */
+/** All columns, five problems, a Key and dead letters. */
 async function startFull() {
-  const app = await startConsole({
-    router: { queue: createMemoryQueue(["down", "slow"]) },
-    receiver: { authToken: [AUTH_TOKEN, OLD_TOKEN] },
-  });
+  const router = { queue: createMemoryQueue(["down", "slow"]) };
+  const app = await startConsole({ router, ...ROTATING });
   for (const suffix of ["/", "?a=1", "#b", "/c"]) {
-    await app.deliver("challenge.approved", {}, { signedUrl: app.publicUrl + suffix });
+    await app.deliver(undefined, {}, { signedUrl: app.publicUrl + suffix });
   }
-  for (const identity of ["jane.doe@example.com", "jane.doe@example.com", "another-user-of-all"]) {
-    await app.deliver("challenge.approved", { uuid: "a", entity_identity: identity });
+  for (const entity_identity of ["jane@example.com", "jane@example.com", "another-user-of-all"]) {
+    await app.deliver(undefined, { uuid: "a", entity_identity });
   }
   await app.deliver("challenge.denied", {}, { authToken: OLD_TOKEN });
   app.upstream.createWebhook({ webhook_url: app.publicUrl, event_types: ["*"] });
@@ -52,9 +49,18 @@ const RECORD_ANNOUNCEMENTS = `{
 }`;
 
 describeWithBrowser("the console in use", () => {
-  it("fits each width: no column is cut, and nothing scrolls sideways", async () => {
+  it("begins its list in the first screen, and fits each width: no column is cut, and nothing scrolls sideways", async () => {
     const page = await openPage((await startFull()).url);
-    await page.locator(".requests .line").last().click();
+    await page.locator("svg").waitFor();
+    const lines = page.locator(".requests .line");
+    for (const size of [
+      { width: 1_440, height: 900 },
+      { width: 390, height: 844 },
+    ]) {
+      await page.setViewportSize(size);
+      expect((await lines.first().boundingBox())?.y).toBeLessThan(size.height - 50);
+    }
+    await lines.last().click();
     for (const tab of TABS) {
       await openTab(page, tab);
       await page.locator(`nav [aria-current]:has-text("${tab}")`).waitFor();
@@ -62,26 +68,8 @@ describeWithBrowser("the console in use", () => {
         await page.setViewportSize({ width, height: 900 });
         const broken = await page.evaluate<string[]>(FIND_BROKEN);
         const scrollWidth = await page.evaluate("document.documentElement.scrollWidth");
-        expect({ tab, width, broken, scrollWidth }).toEqual({
-          tab,
-          width,
-          broken: [],
-          scrollWidth: width,
-        });
+        expect([tab, width, broken, scrollWidth]).toEqual([tab, width, [], width]);
       }
-    }
-  });
-
-  it("begins its list in the first screen of a desk and of a phone", async () => {
-    const page = await openPage((await startFull()).url);
-    await page.locator("svg").waitFor();
-    for (const [width, height] of [
-      [1_440, 900],
-      [390, 844],
-    ] as const) {
-      await page.setViewportSize({ width, height });
-      const line = await page.locator(".requests .line").first().boundingBox();
-      expect(line?.y).toBeLessThan(height - 50);
     }
   });
 
@@ -98,58 +86,32 @@ describeWithBrowser("the console in use", () => {
     await page.locator(opened).first().waitFor({ timeout: 5_000 });
   });
 
-  it("holds an open row while 50 events a second arrive, until they are asked for", async () => {
-    const app = await startFull();
-    // Its details are gone when 200 others have arrived.
-    allowFaults(/404/);
-    const page = await openPage(app.url);
-    const open = page.locator(".requests .line", { hasText: "challenge.denied" });
-    await open.click();
-    await page.getByText("Headers and parameters").waitFor();
-    const before = await open.boundingBox();
-    for (let second = 0; second < 5; second++) {
-      await Promise.all(Array.from({ length: 50 }, () => app.deliver("factor.verified")));
-    }
-    await page.getByRole("button", { name: "Show 250 new" }).waitFor();
-    expect(await open.boundingBox()).toEqual(before);
-    expect(await page.getByText("Headers and parameters").isVisible()).toBe(true);
-    await press(page, "Show 250 new");
-    await page.locator(".requests .line", { hasText: "factor.verified" }).first().waitFor();
-    // It is older than the list, and stays until it is closed.
-    expect(await page.locator(".details").count()).toBe(1);
-  });
-
-  it("announces nothing in a quiet minute", async () => {
-    const app = await startFull();
-    const { next, close } = await openLive(app);
-    const update = { ...(await next()), rows: [], isComplete: false };
-    await close();
-    const page = await openPage(app.url);
-    await page.clock.install();
-    let streams = 0;
-    await page.route("**/console/live*", (route) => {
-      // The streams of a minute, which end at once; the last stays open.
-      if (streams++ < 15) void route.fulfill({ body: `data: ${JSON.stringify(update)}\n\n` });
-    });
-    await page.reload();
+  it("announces nothing while its connection is renewed and no request arrives", async () => {
+    const page = await openPage((await startFull()).url);
     await page.getByText("Live", { exact: true }).waitFor();
     await page.evaluate(RECORD_ANNOUNCEMENTS);
-    await until(() => streams === 16);
-    await page.clock.runFor(60_000);
+    for (let renewals = 0; renewals < 3; renewals++) await page.waitForRequest("**/console/live*");
     expect(await page.evaluate("texts")).toEqual([]);
   });
 });
 
 describeWithBrowser("two consoles behind a balancer that takes turns, as of two processes", () => {
   it("have the rows of both; each leads to its own request and runs its own event, also after a restart", async () => {
-    const ports: number[] = [];
-    const origin = `http://127.0.0.1:${await startProxy(ports)}`;
+    const servers: Server[] = [];
+    const turns = new Map<string, number>();
+    const port = await startServer((req, res) => {
+      const [path = ""] = (req.url ?? "").split("?", 1);
+      const turn = turns.get(path) ?? 0;
+      turns.set(path, turn + 1);
+      servers[turn % servers.length]?.emit("request", req, res);
+    });
+    const origin = `http://127.0.0.1:${port}`;
     const publicUrl = origin + PATH;
     const handled: string[] = [];
     /** Starts one of them, and delivers an event to it. */
     async function start(index: number, uuid: string, entity_identity: string) {
       const app = await startConsole({ receiver: { publicUrl } });
-      ports[index] = app.port;
+      servers[index] = app.server;
       app.push.onAny((event) => void handled.push(`${index} ${event.uuid}`));
       const event = { uuid, entity_identity };
       expect(await app.deliver(undefined, event, { signedUrl: publicUrl })).toBe(200);
@@ -186,31 +148,51 @@ describeWithBrowser("two consoles behind a balancer that takes turns, as of two 
   }, 120_000);
 });
 
-describeWithBrowser("the console of a queue", () => {
-  it("discards and retries as many dead letters as its buttons say, of 2,000", async () => {
-    const errors = Array.from({ length: 2_000 }, (_, index) => (index % 3 === 0 ? "down" : "slow"));
-    const queue = createMemoryQueue(errors);
-    const { app, page } = await openConsole("#/queue", { router: { queue } });
-    await page.getByText("There are more dead letters than are listed here.").waitFor();
-    await press(page, "Discard these 334");
-    await press(page, "Discard 334 dead letters");
-    await press(page, "Retry all 1,666");
-    await press(page, "Retry 1,666 dead letters");
-    await page.getByText("No dead letters.").waitFor();
-    expect(app.audits).toMatchObject([
-      { action: "dead-letter.discard", error: "down", count: 334 },
-      { action: "dead-letter.retry", count: 1_666 },
-    ]);
-    expect(queue.changes).toHaveLength(2_000);
-  });
-
-  it("says on each page that no worker handles the events that wait", async () => {
-    const queue = createMemoryQueue([], { waiting: 60, workers: 0 });
-    const { page } = await openConsole("", { router: { queue } });
-    for (const tab of TABS) {
-      await openTab(page, tab);
-      await page.locator("h2", { hasText: tab }).waitFor({ state: "attached" });
-      await page.getByText("60 events in the queue, and no worker.").waitFor();
+/** Sends webhook requests, 16 at a time; each tenth is rejected. */
+async function deliverMany(app: ConsoleApp, count: number): Promise<void> {
+  const numbers = Array.from({ length: count }).keys();
+  const deliver = async () => {
+    for (const number of numbers) {
+      await app.deliver("challenge.approved", {}, number % 10 === 0 ? { authToken: "wrong" } : {});
     }
-  });
+  };
+  await Promise.all(Array.from({ length: 16 }, deliver));
+}
+
+describeWithBrowser("3,000 webhook requests while the console is open", () => {
+  it("leave the memory of the app and of the page flat", async () => {
+    // Without the memory of uuids, which grows up to its own bound.
+    const app = await startConsole({ receiver: { dedupe: false } });
+    const page = await openPage(app.url);
+    const session = await page.context().newCDPSession(page);
+    const measure = async () => {
+      const heapBytes = measureHeap();
+      // While the GPU process of Chromium was stopped, a burst left 0.6 to 0.9 MiB more.
+      await page.evaluate("new Promise((draw) => requestAnimationFrame(() => setTimeout(draw)))");
+      await session.send("HeapProfiler.collectGarbage");
+      const { usedSize } = await session.send("Runtime.getHeapUsage");
+      return { app: heapBytes, page: usedSize };
+    };
+    const received = page.locator(".card", { hasText: "Received" });
+    await deliverMany(app, 1_000);
+    await received.getByText("1,000").waitFor();
+    let before = await measure();
+    // A leak grows with every burst; beside other load, single bursts were seen to leave more.
+    const grownMiB = { app: Infinity, page: Infinity };
+    for (const total of ["4,000", "7,000", "10,000"]) {
+      await deliverMany(app, 3_000);
+      await received.getByText(total).waitFor();
+      const after = await measure();
+      for (const name of ["app", "page"] as const) {
+        const grown = (after[name] - before[name]) / 1_048_576;
+        grownMiB[name] = Math.min(grownMiB[name], grown);
+      }
+      before = after;
+      if (grownMiB.app < 4 && grownMiB.page < 2) break;
+    }
+    console.log("MiB that 3,000 requests leave:", grownMiB);
+    expect(await page.locator(".requests .line").count()).toBe(200);
+    expect(grownMiB.app).toBeLessThan(4);
+    expect(grownMiB.page).toBeLessThan(2);
+  }, 600_000);
 });

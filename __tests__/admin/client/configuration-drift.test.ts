@@ -1,4 +1,5 @@
 import type { NewWebhook } from "../../../lib/emulator/options";
+import type { WebhookInput } from "express-push-verification/admin";
 import { pushWebhooks, type PushEventType } from "express-push-verification";
 import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
 import { useUpstream, WEBHOOK } from "../../support/upstream";
@@ -44,7 +45,6 @@ const rows: [Partial<NewWebhook>[], readonly PushEventType[], string[], string[]
   [[of(...FACTORS), {}], all, []],
   [[{}, { ...of(...FACTORS), ...disabled }], all, ["DISABLED 1"]],
   [[disabled, of(...FACTORS)], FACTORS, []],
-  [[of("*"), disabled], all, []],
   [[disabled, of("*")], all, []],
   [[disabled, {}], CHALLENGES, []],
   [[disabled, disabled], CHALLENGES, ["DISABLED 0", "DISABLED 1"]],
@@ -114,4 +114,59 @@ it("shows no user info of a URL", async () => {
   findings.push(...(await check({ publicUrl })));
   expect(findings.map(({ code }) => code)).toEqual(["NOT_CONFIGURED", "URL_DIFFERS"]);
   expect(JSON.stringify(findings)).not.toContain("hunter2");
+});
+
+const ensure = (input: Partial<WebhookInput> = {}) =>
+  upstream.client.webhooks.ensure({ ...WEBHOOK, ...input });
+const at = (end: string) => ({ webhook_url: WEBHOOK.webhook_url + end });
+const factors = of(...FACTORS);
+const legacy = { ...disabled, version: "v1" } as const;
+const toForm = (types: readonly string[]) => types.map((type) => `EventTypes=${type}`).join("&");
+
+/** The result, the place of the Webhook, and what was changed; then the findings. */
+it.each<[string, Partial<NewWebhook>[], object, ...outcome: string[]]>([
+  ["creates a missing one", [], {}, "created 0"],
+  ["takes none of another URL", [at("/0")], {}, "created 1", "URL_EXTENDS 0"],
+  ["compares sets", [{}], of("challenge.denied", "challenge.approved"), "unchanged 0"],
+  ["sets event types", [{}], of("*"), "updated 0 EventTypes=*"],
+  ["sets only what differs", [legacy], { status: "enabled" }, "updated 0 Status=enabled"],
+  ["cannot set a method", [{ webhook_method: "GET" }], {}, "unchanged 0", "METHOD_DIFFERS 0"],
+  ["uses the oldest", [{}, {}], {}, "unchanged 0", "DUPLICATE 1"],
+  [
+    "uses an enabled one",
+    [disabled, of("*"), of("challenge.denied")],
+    of("*"),
+    "unchanged 1",
+    "DUPLICATE 2",
+  ],
+  ["uses the second, of the same event types", [factors, {}], {}, "unchanged 1"],
+  ["uses the first, of the same event types", [factors, {}], factors, "unchanged 0"],
+  ["leaves to another what it sends, for *", [factors, {}], of("*"), "unchanged 0"],
+  [
+    "leaves to another what it sends",
+    [of("factor.created"), {}],
+    of(...all),
+    `updated 0 ${toForm(FACTORS)}`,
+  ],
+  ["sends less than *", [of("*")], {}, `updated 0 ${toForm(CHALLENGES)}`],
+])("ensure %s; a second call changes nothing", async (_what, before, input, ...outcome) => {
+  for (const webhook of before) upstream.createWebhook({ ...WEBHOOK, ...webhook });
+  const { result, webhook, findings } = await ensure(input);
+  const stored = await upstream.listWebhooks();
+  const place = (sid = "") => stored.findIndex((one) => one.sid === sid);
+  const changes = upstream.seen.flatMap((line) => /^POST \S+YW\w+ (.*)/.exec(line)?.[1] ?? []);
+  expect([
+    [result, place(webhook.sid), ...changes].join(" "),
+    ...findings.map(({ code, sid }) => `${code} ${place(sid)}`),
+  ]).toEqual(outcome);
+  expect(await ensure(input)).toMatchObject({ result: "unchanged", webhook });
+  expect(await upstream.listWebhooks()).toEqual(stored);
+});
+
+it("ensure leaves one Webhook, when several deploys run it at the same time", async () => {
+  const ensured = await Promise.all(Array.from({ length: 6 }, () => ensure()));
+  const [left, ...others] = await upstream.listWebhooks();
+  expect(others).toEqual([]);
+  expect(new Set(ensured.map(({ webhook }) => webhook.sid))).toEqual(new Set([left?.sid]));
+  expect(ensured.filter(({ result }) => result === "created")).toHaveLength(1);
 });

@@ -1,16 +1,14 @@
 /** An app with a receiver and the console that shows it, before the emulator of the service. */
 import { once } from "node:events";
-import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import { adminRouter, type AdminClientOptions } from "express-push-verification/admin";
-import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
 import type { LiveUpdate } from "../../../lib/admin/console/console-view";
 import { signedRequest } from "express-push-verification/testing";
 import { send } from "../../support/servers";
 import { AUTH_TOKEN } from "../../support/webhook-requests";
-import { clientAt, startUpstream, stopUpstreams } from "../../support/upstream";
+import { startUpstream, stopUpstreams } from "../../support/upstream";
+import { makeStaffApp, type StaffAppOptions } from "../staff-app";
 
 export const PATH = "/webhooks/push";
 export const MOUNT = "/admin/push";
@@ -29,17 +27,10 @@ export type ConsoleApp = Awaited<ReturnType<typeof startConsole>>;
 
 /** The options of its parts. */
 export interface ConsoleOptions {
-  router?: Partial<AdminRouterOptions>;
+  router?: StaffAppOptions;
   receiver?: Partial<PushWebhooksOptions>;
-  client?: Partial<AdminClientOptions>;
   mount?: string;
 }
-
-/** How a request differs from one of the service. */
-type Change = Partial<Record<"authToken" | "signedUrl", string>> & {
-  version?: "v1" | "v2";
-  headers?: object;
-};
 
 const stops: (() => Promise<void>)[] = [];
 
@@ -53,50 +44,25 @@ export function useConsoles(): void {
 
 /** Starts an app whose publicUrl is its own. */
 export async function startConsole(options: ConsoleOptions = {}) {
-  const { router, receiver, client, mount = MOUNT } = options;
+  const { router, receiver, mount = MOUNT } = options;
   const upstream = await startUpstream();
   const app = express();
-  const audits: AuditEntry[] = [];
-  const server = createServer(app);
-  const listen = (port: number) => once(server.listen(port, "127.0.0.1"), "listening");
-  await listen(0);
+  const server = app.listen(0, "127.0.0.1");
+  await once(server, "listening");
   const { port } = server.address() as AddressInfo;
   const publicUrl = `http://127.0.0.1:${port}${PATH}`;
   const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl, ...receiver });
   push.onError(() => {});
   app.use(PATH, push);
-  app.use(
-    mount,
-    adminRouter({
-      client: clientAt(upstream.url, { maxRetries: 0, ...client }),
-      authorize: () => true,
-      onAudit: (entry) => void audits.push(entry),
-      actor: () => "alice",
-      console: true,
-      receiver: push,
-      ...router,
-    }),
-  );
-
-  const close = () => new Promise((resolve) => server.close(resolve));
+  const makeApp = () => app;
+  const shown = { console: true, receiver: push, actor: () => "alice" };
+  const { audits, call } = makeStaffApp(upstream, { makeApp, mount, ...shown, ...router });
   const url = `http://127.0.0.1:${port}${mount}/`;
-  async function call(path: string, body?: object) {
-    const response = await fetch(`${url}console${path}`, {
-      ...(body !== undefined && {
-        method: "POST",
-        headers: { "Content-Type": "application/json" },
-        body: JSON.stringify(body),
-      }),
-    });
-    // Each test asserts the shape.
-    // oxlint-disable-next-line typescript/no-explicit-any
-    return { status: response.status, body: (await response.json()) as any };
-  }
   const started = {
     upstream,
     push,
     audits,
-    port,
+    server,
     /** The address of the console. */
     url,
     publicUrl,
@@ -104,8 +70,14 @@ export async function startConsole(options: ConsoleOptions = {}) {
     async deliver(
       type: Parameters<typeof signedRequest>[1] = "challenge.approved",
       overrides: Record<string, string> = {},
-      { authToken = AUTH_TOKEN, signedUrl = publicUrl, version = "v2", headers = {} }: Change = {},
+      change: {
+        authToken?: string;
+        signedUrl?: string;
+        version?: "v1" | "v2";
+        headers?: object;
+      } = {},
     ): Promise<number> {
+      const { authToken = AUTH_TOKEN, signedUrl = publicUrl, version = "v2", headers } = change;
       const settings = { authToken, publicUrl: signedUrl };
       const signed = signedRequest(settings, type, overrides, { version });
       const all = { ...signed.headers, ...headers };
@@ -114,18 +86,15 @@ export async function startConsole(options: ConsoleOptions = {}) {
       return response.status;
     },
     /** Calls a route of the console: with a body a POST, else a GET. */
-    call,
-    /** Calls a route of the request with a number, from 1. */
-    callRequest: async (number: number | string, path = "", body?: object) =>
-      call(`/requests/${await idOf(started, number)}${path}`, body),
-    /** Stops listening and ends all connections; `start` listens on the same port again. */
+    async call(path: string, sent?: object) {
+      const { status, body } = await call(`${sent ? "post" : "get"} /console${path}`, sent);
+      return { status, body };
+    },
+    /** Stops listening, and ends all connections. */
     async stop() {
       server.closeAllConnections();
-      await close();
+      await new Promise((resolve) => server.close(resolve));
     },
-    /** Stops listening, and waits for the connections to end by themselves. */
-    close,
-    start: () => listen(port),
   };
   stops.push(async () => {
     await started.stop();

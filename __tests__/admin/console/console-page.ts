@@ -1,6 +1,7 @@
 /** The console in a browser. */
 import type { Page } from "playwright-core";
 import { useBrowser } from "../../support/browser";
+import { AUTH_TOKEN } from "../../support/webhook-requests";
 import { startConsole, useConsoles, type ConsoleOptions } from "./console-app";
 
 /** Registers the browser of a test file, and the consoles that it shows. */
@@ -26,3 +27,9 @@ export const said = (page: Page, text: string) =>
 
 /** Submits the open dialog. */
 export const submit = (page: Page) => page.locator("dialog button.primary").click();
+
+/** The token that a rotation replaces. */
+export const OLD_TOKEN = "0".repeat(32);
+
+/** Options of a receiver during the rotation of its token. */
+export const ROTATING = { receiver: { authToken: [AUTH_TOKEN, OLD_TOKEN] } };

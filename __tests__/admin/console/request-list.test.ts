@@ -56,8 +56,13 @@ describeWithBrowser("the search of requests", () => {
     expect(await listTypes()).toHaveLength(6);
   });
 
-  it("is used with the keyboard, within the chosen results", async () => {
-    const { page, results, listTypes } = await openList();
+  it("is used with the keyboard, within the chosen results and codes, which are counted", async () => {
+    const { page, lines, results, listTypes } = await openList();
+    const codes = page.getByRole("combobox", { name: "code" });
+    await codes.getByText("SIGNATURE_MISMATCH (1)").waitFor({ state: "attached" });
+    await codes.selectOption("SIGNATURE_MISMATCH");
+    expect(await lines.count()).toBe(1);
+    await codes.selectOption("");
     await results.focus();
     await page.keyboard.type("rej");
     await page.getByText("1 request found.").waitFor();
@@ -67,19 +72,6 @@ describeWithBrowser("the search of requests", () => {
     await page.getByText("No request matches this filter.").waitFor();
     await results.selectOption("");
     expect(await listTypes()).toEqual(["challenge.approved v2"]);
-  });
-
-  it("is emptied when a notice shows its request", async () => {
-    const { page, search, results, listTypes } = await openList();
-    await results.selectOption("accepted");
-    await search.fill("one-unit");
-    await page.getByRole("link", { name: "Show the request" }).click();
-    await page.locator(".details .cause").waitFor();
-    await page.reload();
-    await page.locator(".details .cause").waitFor();
-    expect(await listTypes()).toHaveLength(4);
-    expect(await search.inputValue()).toBe("");
-    expect(await results.inputValue()).toBe("");
   });
 });
 
