@@ -6,14 +6,15 @@ import {
   type Engine,
   type EventWorker,
 } from "../../../lib/durable/queue";
-import type { QueueSettings } from "../../../lib/durable/queue-options";
+import { resolveQueueOptions } from "../../../lib/durable/queue-options";
 import type { Runner, RunFailure } from "../../../lib/durable/runner";
 import type { ClaimedEvent, Hint, NewEvent, Run } from "../../../lib/durable/storage";
 import { toAsciiJson } from "../../../lib/form/text";
 import { toNewEvent } from "../../../lib/durable/stored-event";
 import { eventFixture } from "../../../lib/testing/event-fixture";
+import { createRandom } from "../../support/attacker-texts";
 import { createModel, type ModelStorage } from "./model-storage";
-import { createRandom, createScheduler, type SimulatedProcess } from "./scheduler";
+import { createScheduler, type SimulatedProcess } from "./scheduler";
 
 const FAULTY_STEPS = 60;
 const MAX_STEPS = 6_000;
@@ -22,15 +23,9 @@ const MAX_PROCESSES = 4;
 const ATTEMPTS = 3;
 const NAME = "q";
 const silent = () => {};
-const settings = {
-  name: NAME,
-  attempts: ATTEMPTS,
-  backoff: { type: "fixed", delayMs: 2_000 },
-  storeTimeoutMs: 8_000,
-  maxPending: 100,
-  maxWaiting: 100,
-  logger: { debug: silent, info: silent, warn: silent, error: silent },
-} as Partial<QueueSettings> as QueueSettings;
+const logger = { debug: silent, info: silent, warn: silent, error: silent };
+const options = { name: NAME, attempts: ATTEMPTS, backoff: 2_000, logger };
+const settings = resolveQueueOptions("simulation", options, {});
 /** One for all: the stack of a new one would cost a tenth of the time. */
 const NO_REPLY = new Error("no reply");
 const HANDLERS = createHandlers().onAny(() => {});
@@ -44,8 +39,6 @@ const QUEUED = Array.from({ length: EVENTS }, (_, index) => {
   return { event, account: "", contentHash: "h", ...claims, ...indexes };
 });
 const BODIES = QUEUED.map((queued) => toNewEvent(NAME, queued, undefined).body);
-/** An invariant that a schedule broke. */
-export class BrokenInvariant extends Error {}
 
 /**
  * Compares a real storage with the model after each call: returns a function that makes the same call
@@ -84,7 +77,7 @@ interface BegunRun {
 const settle = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
 /**
- * Runs the schedule of a seed; throws {@link BrokenInvariant}.
+ * Runs the schedule of a seed; throws the invariants that it broke.
  *
  * @param trace called with each call of the storage, and each disturbance.
  */
@@ -174,7 +167,11 @@ export async function runSchedule(
   }
 
   function connect(process: Worker): Engine {
-    const storage: Record<string, unknown> = {
+    const methods = METHODS.map((method) => [
+      method,
+      (...args: unknown[]) => call(process, method, args),
+    ]);
+    return {
       title: "The store",
       async connect(onHint: Worker["onHint"]) {
         await stepOf(process);
@@ -182,11 +179,8 @@ export async function runSchedule(
         process.onHint = onHint;
         return { ended: new Promise<Error>((end) => (process.disconnect = end)) };
       },
-    };
-    for (const method of METHODS) {
-      storage[method] = (...args: unknown[]) => call(process, method, args);
-    }
-    return storage as unknown as Engine;
+      ...(Object.fromEntries(methods) as object),
+    } as Engine;
   }
 
   function createRunner(process: Worker): Runner {
@@ -278,20 +272,16 @@ export async function runSchedule(
   }
 
   function retryDead(): void {
-    for (const { id, body, failedAtMs } of model.events.values()) {
-      if (failedAtMs === undefined) continue;
-      count(body, -1);
-      failures.delete(body);
-      execute(undefined, "retry", [[String(id)]]);
-      return;
-    }
+    const dead = [...model.events.values()].find(({ failedAtMs }) => failedAtMs !== undefined);
+    if (dead === undefined) return;
+    count(dead.body, -1);
+    failures.delete(dead.body);
+    execute(undefined, "retry", [[String(dead.id)]]);
   }
 
   function isDone(): boolean {
-    for (const { failedAtMs } of model.events.values()) if (failedAtMs === undefined) return false;
-    for (const body of acknowledged) {
-      if (settled.get(body) !== 1) return false;
-    }
+    if ([...model.events.values()].some(({ failedAtMs }) => failedAtMs === undefined)) return false;
+    if ([...acknowledged].some((body) => settled.get(body) !== 1)) return false;
     const awaited = processes.flatMap((one) => (one.isAlive ? [...one.awaited] : []));
     return !awaited.some((index) => acknowledged.has(BODIES[index]!));
   }
@@ -335,5 +325,5 @@ export async function runSchedule(
     await settle();
     restore();
   }
-  if (problems.length > 0) throw new BrokenInvariant(`seed ${seed}: ${problems.join("; ")}`);
+  if (problems.length > 0) throw new Error(`seed ${seed}: ${problems.join("; ")}`);
 }

@@ -2,17 +2,6 @@
 
 import promises = require("node:timers/promises");
 
-/** Returns numbers from 0 to below 1 that depend on the seed only (mulberry32). */
-export function createRandom(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
 /** A simulated process: its timers and replies run only while it does. */
 export interface SimulatedProcess {
   isAlive: boolean;
