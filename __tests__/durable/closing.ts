@@ -1,9 +1,12 @@
-/** Closing workers and queues; run on each engine. */
+/** Closing workers, queues and their processes; run on each engine. */
+import { once } from "node:events";
 import { createHandlers } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
-import { createSlowHandlers, operate, storeFactor, untilStats } from "../support/durable";
-import type { StoppableEngine } from "../support/engine";
-import { nextTurn, until } from "../support/waiting";
+import { operate, storeFactor, untilStats } from "../support/durable";
+import type { EngineOutage, StoppableEngine } from "../support/engine";
+import { createGate, nextTurn, until } from "../support/waiting";
+
+const NONE: EngineOutage = { name: "responds", begin() {}, end() {} };
 
 /** Describes the closing of a queue and its workers. */
 export function describeClosing(engine: StoppableEngine): void {
@@ -23,8 +26,8 @@ export function describeClosing(engine: StoppableEngine): void {
 
   /** Starts a worker whose handlers of a stored event run until `finish`. */
   async function startRunning() {
-    const { handlers: slow, finish } = createSlowHandlers();
-    const worker = queue.work(slow);
+    const { opened, open: finish } = createGate();
+    const worker = queue.work(createHandlers().onAny(() => opened));
     await store("slow");
     await untilStats(queue, { active: 1 });
     return { worker, finish };
@@ -40,9 +43,10 @@ export function describeClosing(engine: StoppableEngine): void {
     await closed;
   }
 
-  it("a worker finishes its running handlers, and the queue goes on storing", async () => {
+  it("a worker finishes its running handlers, by await using too, and the queue goes on", async () => {
     const { worker, finish } = await startRunning();
-    await expectWaiting(worker.close(), finish);
+    expect(() => worker.close({ deadline: 5 } as never)).toThrow(/deadlineMs/);
+    await expectWaiting(worker[Symbol.asyncDispose](), finish);
     expect(await store("next")).toBe("new");
     expect(await queue.stats()).toMatchObject({ waiting: 1, active: 0, workers: 0 });
     queue.work(handlers);
@@ -92,29 +96,38 @@ export function describeClosing(engine: StoppableEngine): void {
     finish();
   });
 
-  it("await using closes a worker and a queue", async () => {
-    await queue.work(handlers)[Symbol.asyncDispose]();
-    await store("kept");
-    expect(await queue.stats()).toMatchObject({ waiting: 1 });
-    await queue[Symbol.asyncDispose]();
-    await expectClosing(store("late"));
-    expect(handled).toEqual([]);
-  });
-
-  it("rejects options that do not exist", () => {
-    for (const { close } of [queue.work(handlers), queue]) {
-      expect(() => close({ deadline: 5 } as never)).toThrow(/deadlineMs/);
-    }
-  });
-
-  it("a queue stores first what is on its way", async () => {
+  it("a queue stores first what is on its way, by await using too", async () => {
+    expect(() => queue.close({ deadline: 5 } as never)).toThrow(/deadlineMs/);
     engine.freeze.begin();
     const stored = Array.from({ length: 40 }, (_, index) => store(String(index)));
-    const closing = queue.close();
+    const closing = queue[Symbol.asyncDispose]();
     await nextTurn();
     engine.freeze.end();
     expect(await Promise.all(stored)).toEqual(Array(40).fill("new"));
     await closing;
+    await expectClosing(store("late"));
     expect(await engine.open().stats()).toMatchObject({ waiting: 40 });
   });
+
+  const { outages, failures, freeze, kill } = engine;
+  const states = [NONE, ...outages, ...failures].map((state) => ({ ...state, then: NONE }));
+  const killed = kill ? [{ ...freeze, name: "is frozen, then killed", then: kill }] : [];
+
+  it.each([...states, ...killed])(
+    "a process ends while the store $name",
+    async ({ begin, end, then }) => {
+      const child = await engine.startProcess(() => {});
+      await begin();
+      try {
+        const exited = once(child, "exit");
+        child.send("close");
+        await once(child, "disconnect");
+        await then.begin();
+        expect(await exited).toEqual([0, null]);
+      } finally {
+        await then.end();
+        await end();
+      }
+    },
+  );
 }

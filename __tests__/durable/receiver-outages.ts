@@ -33,95 +33,92 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
     handled = [];
   });
 
-  describe.each(engine.outages.map((outage) => [outage.name, outage] as const))(
-    "a store that %s",
-    (_name, outage) => {
-      it("at the start: webhook requests wait for it, or get 503 in time", async () => {
-        await outage.begin();
-        const app = await receive({ ...PATIENT, maxPending: 5 });
-        app.queue.work(app.push.handlers);
-        const operations = Promise.all(operate((await receive(PATIENT)).queue));
-        const statuses: number[] = [];
-        const sent = Array.from({ length: 10 }, async (_, index) => {
-          statuses.push(await app.deliver(`u${index}`));
-        });
-        // No more than maxPending wait.
-        await until(() => statuses.length === 5);
-
-        const hurried = await receive({ storeTimeoutMs: 400 });
-        const { status, headers } = await send(hurried.port, eventRequest("factor.created"));
-        expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
-
-        const closed = await receive();
-        const closing = { code: "CLOSING", status: 503 };
-        const rejected = expect(closed.queue.ready()).rejects.toMatchObject(closing);
-        await closed.queue.close({ deadlineMs: 50 });
-        await rejected;
-
-        await outage.end();
-        await Promise.all(sent);
-        expect(statuses).toEqual([503, 503, 503, 503, 503, 200, 200, 200, 200, 200]);
-        await app.queue.ready();
-        expect(await operations).toHaveLength(5);
-        await until(() => new Set(handled).size >= 5, 20_000);
+  describe.each(engine.outages)("a store that $name", (outage) => {
+    it("at the start: webhook requests wait for it, or get 503 in time", async () => {
+      await outage.begin();
+      const app = await receive({ ...PATIENT, maxPending: 5 });
+      app.queue.work(app.push.handlers);
+      const operations = Promise.all(operate((await receive(PATIENT)).queue));
+      const statuses: number[] = [];
+      const sent = Array.from({ length: 10 }, async (_, index) => {
+        statuses.push(await app.deliver(`u${index}`));
       });
+      // No more than maxPending wait.
+      await until(() => statuses.length === 5);
 
-      it("health is degraded since then and says why, and healthy afterwards", async () => {
-        const { push } = await receive();
-        const isHealthy = async () => (await push.health()).status === "healthy";
-        await until(isHealthy);
-        const beganAtMs = Date.now();
-        await outage.begin();
-        await until(async () => !(await isHealthy()));
-        const { since, ...health } = await push.health();
-        const reason = expect.stringMatching(/\S/) as string;
-        expect(health).toEqual({ status: "degraded", code: "STORE_UNAVAILABLE", reason });
-        expect(Number(since)).toBeGreaterThanOrEqual(beganAtMs);
-        await outage.end();
-        await until(isHealthy);
-      });
+      const hurried = await receive({ storeTimeoutMs: 400 });
+      const { status, headers } = await send(hurried.port, eventRequest("factor.created"));
+      expect([status, headers.get("retry-after")]).toEqual([503, "5"]);
 
-      it("later: no webhook request fails, and no event is lost", async () => {
-        const fails = () => {
-          throw new Error("the logger is broken");
-        };
-        const logger = { debug: fails, info: fails, warn: fails, error: fails };
-        const app = await receiveReady({ ...PATIENT, logger });
-        const hurried = await receiveReady({ storeTimeoutMs: 500 });
-        const closing = await receiveReady();
-        app.queue.work(app.push.handlers);
-        const stored: string[] = [];
-        const ending = new AbortController();
-        const lanes = [0, 1, 2, 3].map(async (lane) => {
-          for (let count = 0; !ending.signal.aborted; count++) {
-            const uuid = `${lane}-${count}`;
-            expect([uuid, await app.deliver(uuid)]).toEqual([uuid, 200]);
-            stored.push(uuid);
-          }
-        });
-        await until(() => stored.length > 10);
-        await outage.begin();
-        expect(await hurried.deliver("late")).toBe(503);
-        // A locked file can still be read.
-        for (const result of engine.kill ? await Promise.allSettled(operate(hurried.queue)) : []) {
-          expect(result).toMatchObject({ reason: { code: "STORE_UNAVAILABLE" } });
-        }
-        await closing.queue.close({ deadlineMs: 300 });
-        // The process lives although the logger of the app throws.
-        await until(() => warnings.listCodes().includes("LISTENER_FAILED"));
-        await outage.end();
-        const before = stored.length;
-        await until(() => stored.length > before + 4, 20_000);
-        ending.abort();
-        await Promise.all(lanes);
-        await until(() => stored.every((uuid) => handled.includes(uuid)), 20_000);
-        // A crash may undo the end of a run.
-        if (outage.name === engine.freeze.name && engine.keepsRuns) {
-          expect(handled).toHaveLength(new Set(handled).size);
+      const closed = await receive();
+      const closing = { code: "CLOSING", status: 503 };
+      const rejected = expect(closed.queue.ready()).rejects.toMatchObject(closing);
+      await closed.queue.close({ deadlineMs: 50 });
+      await rejected;
+
+      await outage.end();
+      await Promise.all(sent);
+      expect(statuses).toEqual([503, 503, 503, 503, 503, 200, 200, 200, 200, 200]);
+      await app.queue.ready();
+      expect(await operations).toHaveLength(5);
+      await until(() => new Set(handled).size >= 5, 20_000);
+    });
+
+    it("health is degraded since then and says why, and healthy afterwards", async () => {
+      const { push } = await receive();
+      const isHealthy = async () => (await push.health()).status === "healthy";
+      await until(isHealthy);
+      const beganAtMs = Date.now();
+      await outage.begin();
+      await until(async () => !(await isHealthy()));
+      const { since, ...health } = await push.health();
+      const reason = expect.stringMatching(/\S/) as string;
+      expect(health).toEqual({ status: "degraded", code: "STORE_UNAVAILABLE", reason });
+      expect(Number(since)).toBeGreaterThanOrEqual(beganAtMs);
+      await outage.end();
+      await until(isHealthy);
+    });
+
+    it("later: no webhook request fails, and no event is lost", async () => {
+      const fails = () => {
+        throw new Error("the logger is broken");
+      };
+      const logger = { debug: fails, info: fails, warn: fails, error: fails };
+      const app = await receiveReady({ ...PATIENT, logger });
+      const hurried = await receiveReady({ storeTimeoutMs: 500 });
+      const closing = await receiveReady();
+      app.queue.work(app.push.handlers);
+      const stored: string[] = [];
+      const ending = new AbortController();
+      const lanes = [0, 1, 2, 3].map(async (lane) => {
+        for (let count = 0; !ending.signal.aborted; count++) {
+          const uuid = `${lane}-${count}`;
+          expect([uuid, await app.deliver(uuid)]).toEqual([uuid, 200]);
+          stored.push(uuid);
         }
       });
-    },
-  );
+      await until(() => stored.length > 10);
+      await outage.begin();
+      expect(await hurried.deliver("late")).toBe(503);
+      // A locked file can still be read.
+      for (const result of engine.kill ? await Promise.allSettled(operate(hurried.queue)) : []) {
+        expect(result).toMatchObject({ reason: { code: "STORE_UNAVAILABLE" } });
+      }
+      await closing.queue.close({ deadlineMs: 300 });
+      // The process lives although the logger of the app throws.
+      await until(() => warnings.listCodes().includes("LISTENER_FAILED"));
+      await outage.end();
+      const before = stored.length;
+      await until(() => stored.length > before + 4, 20_000);
+      ending.abort();
+      await Promise.all(lanes);
+      await until(() => stored.every((uuid) => handled.includes(uuid)), 20_000);
+      // A crash may undo the end of a run.
+      if (outage.name === engine.freeze.name && engine.keepsRuns) {
+        expect(handled).toHaveLength(new Set(handled).size);
+      }
+    });
+  });
 
   for (const { name, error, begin, end } of engine.failures) {
     it(`a store that ${name} gets 503, is reported without a parameter of the event, and 200 afterwards`, async () => {

@@ -1,17 +1,12 @@
 /** Queues and receivers of the durable tests; each pair stands for one process of an app. */
 import type { QueuedEvent } from "../../lib/delivery/event-queue";
-import {
-  createHandlers,
-  pushWebhooks,
-  type PushEvent,
-  type PushWebhooksOptions,
-} from "express-push-verification";
+import { pushWebhooks, type PushEvent, type PushWebhooksOptions } from "express-push-verification";
 import type { DurableQueue, QueueStats } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { silent } from "./receivers";
 import { AUTH_TOKEN, PUBLIC_URL, type TestRequest } from "./webhook-requests";
 import { send, startServer, stopServers } from "./servers";
-import { collect, createGate, until } from "./waiting";
+import { collect, until } from "./waiting";
 
 export const QUEUE_NAME = "durable-test";
 /** The user of every event that `eventRequest` creates. */
@@ -81,18 +76,6 @@ export const untilStats = (
 export function operate(queue: DurableQueue): Promise<unknown>[] {
   const [stats, deadLetters] = [queue.stats(), collect(queue.deadLetters())];
   return [stats, deadLetters, queue.retry("none"), queue.discard("none"), queue.retryAll()];
-}
-
-/** Handlers that list the uuids of their events; that of "slow" runs until `finish` is called. */
-export function createSlowHandlers() {
-  const handled: string[] = [];
-  const { opened: finished, open: finish } = createGate();
-  const handlers = createHandlers().onUnhandled(async (event) => {
-    const { uuid } = event as PushEvent;
-    handled.push(uuid);
-    if (uuid === "slow") await finished;
-  });
-  return { handlers, handled, finish };
 }
 
 /** An event as a receiver passes it to the queue. */
