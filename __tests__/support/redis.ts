@@ -81,14 +81,9 @@ export async function stopRedis(): Promise<void> {
   }
 }
 
-function canConnect(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
-    const socket = connect(port, "127.0.0.1");
-    socket
-      .once("error", () => resolve(false))
-      .once("connect", () => {
-        resolve(true);
-        socket.destroy();
-      });
-  });
+async function canConnect(port: number): Promise<boolean> {
+  const socket = connect(port, "127.0.0.1");
+  const isConnected = await once(socket, "connect").then(Boolean, () => false);
+  socket.destroy();
+  return isConnected;
 }

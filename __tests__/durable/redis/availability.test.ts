@@ -1,11 +1,18 @@
 /** What ready() waits for, logs and reports; setups/redis.test.ts has the set-ups in which it rejects. */
-import { createHandlers } from "express-push-verification";
+import { createHandlers, type WebhookError } from "express-push-verification";
 import {
   QueueError,
   type DurableQueue,
   type RedisQueueOptions,
 } from "express-push-verification/durable";
-import { closeLater, receiveInto, storeFactor, untilStats } from "../../support/durable";
+import { eventFixture } from "express-push-verification/testing";
+import {
+  closeLater,
+  queuedEvent,
+  receiveInto,
+  storeFactor,
+  untilStats,
+} from "../../support/durable";
 import { DURABLE, startRedis } from "../../support/redis";
 import { describeRedisQueues } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
@@ -16,24 +23,14 @@ import { trySetup } from "../setups/setup";
 
 /** Returns the rejection of ready(), or undefined. */
 const settle = (queue: DurableQueue) => queue.ready().catch((error: unknown) => error);
-const createLogger = () => ({
-  debug: jest.fn(),
-  info: jest.fn(),
-  warn: jest.fn(),
-  error: jest.fn(),
-});
+const logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
 
 describeRedisQueues("a queue in Redis", (app) => {
   const warnings = useWarnings();
-  let logger: ReturnType<typeof createLogger>;
-  beforeEach(() => {
-    logger = createLogger();
-  });
-  afterEach(() => void jest.restoreAllMocks());
+  beforeEach(() => void jest.clearAllMocks());
 
   const open = (options: Partial<RedisQueueOptions> = {}) =>
     app.open({ storeTimeoutMs: 1_000, logger, ...options });
-  const untilLogged = (level: "info" | "warn") => until(() => logger[level].mock.calls.length > 0);
 
   it("that rejects logs that once, and opens no further connections", async () => {
     const { redis, readInfo } = app.server;
@@ -93,7 +90,7 @@ describeRedisQueues("a queue in Redis", (app) => {
   it("logs why Redis is out of reach, with the words of the connection", async () => {
     await app.server.stop();
     const queue = open();
-    await untilLogged("warn");
+    await until(() => logger.warn.mock.calls.length > 0);
     const message = expect.stringContaining("ECONNREFUSED");
     expect(logger.warn).toHaveBeenCalledWith({ code: "ECONNREFUSED" }, message);
     await expect(storeFactor(queue, "a")).rejects.toMatchObject({ cause: { message } });
@@ -122,33 +119,22 @@ describeRedisQueues("a queue in Redis", (app) => {
     await until(() => count === 1);
   });
 
-  it("reports one outage behind a proxy that accepts and closes connections meanwhile", async () => {
+  it("reports each outage once, also behind a proxy that accepts and closes connections; without a logger to the process", async () => {
     const proxy = closeLater(await startRedisProxy(app.server.port));
-    const queue = open({ connection: proxy.url });
-    await queue.ready();
-    await app.server.stop("SIGKILL");
-    await untilLogged("warn");
-    await proxy.closes(3);
-    await app.server.start();
-    await untilLogged("info");
-    await queue.stats();
-    await new Promise(setImmediate);
-    expect([logger.warn.mock.calls.length, logger.info.mock.calls.length]).toEqual([1, 1]);
-  });
-
-  it("warns the process once in each outage when there is no logger", async () => {
-    const queue = open({ logger: undefined });
-    await queue.ready();
+    const queues = [open({ connection: proxy.url }), open({ logger: undefined })];
+    await Promise.all(queues.map((queue) => queue.ready()));
+    const countReports = () => [logger.warn.mock.calls.length, warnings.list().length];
     for (const outage of [1, 2]) {
       await app.server.stop("SIGKILL");
-      await until(() => warnings.list().length === outage);
+      await until(() => countReports().every((count) => count === outage));
+      await proxy.closes(3);
       await app.server.start();
-      await until(() => queue.stats().then(Boolean, () => false));
+      for (const queue of queues) await until(() => queue.stats().then(Boolean, () => false));
+      await until(() => logger.info.mock.calls.length === outage);
     }
-    const warning = [
-      expect.stringMatching(/^Redis cannot be used: /),
-      { type: "PushWebhooksWarning", code: "REDIS_UNREACHABLE" },
-    ];
+    expect(countReports()).toEqual([2, 2]);
+    const words = expect.stringMatching(/^Redis cannot be used: /) as unknown;
+    const warning = [words, { type: "PushWebhooksWarning", code: "REDIS_UNREACHABLE" }];
     expect(warnings.list()).toEqual([warning, warning]);
   });
 
@@ -177,4 +163,61 @@ describeRedisQueues("a queue in Redis", (app) => {
     await queue.close({ deadlineMs: 0 });
     expect(await queue.health()).toMatchObject({ status: "unhealthy", code: "CLOSING" });
   });
+
+  const isShort = ({ code, cause }: WebhookError) =>
+    code === "STORE_UNAVAILABLE" && /: Redis uses (8[5-9]|9\d) % of its max/.test(String(cause));
+  const usedBytes = () => app.server.readInfo("memory", "used_memory:");
+  const setLimit = (bytes: number) =>
+    app.server.redis.config("SET", "maxmemory", String(Math.floor(bytes)));
+
+  it("stores no event from 85 % of maxmemory on, and again when workers have drained the queue", async () => {
+    const queue = open();
+    const store = (uuid: string) => {
+      const event = eventFixture("factor.created", {
+        uuid,
+        factor_friendly_name: "x".repeat(4_000),
+      });
+      return queue.store(queuedEvent(event), Infinity);
+    };
+    await setLimit((await usedBytes()) + 20_000_000);
+    let stored = 0;
+    let reason: unknown;
+    // One after the other: they fill less than 15 % of the memory between two readings. On a busy
+    // machine a store may also exceed its time: then the same one again.
+    do {
+      reason = await store(`u${stored}`).catch((thrown: unknown) => thrown);
+      if (reason === "new") stored++;
+    } while (!isShort(reason as WebhookError));
+    const words = expect.stringContaining("maxmemory");
+    expect(logger.error.mock.calls).toEqual([[expect.anything(), words]]);
+
+    let handled = 0;
+    queue.work(createHandlers().onAny(() => void handled++));
+    await until(() => handled >= stored, 40_000);
+    await until(() => store("after").then(Boolean, () => false), 20_000);
+    expect(logger.info).toHaveBeenCalledWith({}, expect.stringContaining("memory again"));
+  }, 120_000);
+
+  it("stores no event either while it does not show its memory after a shortage", async () => {
+    const queue = open();
+    const isRejected = () => storeFactor(queue, "a").then(() => false, isShort);
+    await setLimit((await usedBytes()) / 0.9);
+    await until(isRejected);
+    await app.server.redis.acl("SETUSER", "default", "-info");
+    await setLimit(0);
+    expect(await isRejected()).toBe(true);
+    await app.server.redis.acl("SETUSER", "default", "+info");
+    await until(() => storeFactor(queue, "a").then(Boolean, () => false));
+  });
+
+  it("that is full shows that workers take no events", async () => {
+    const queue = open();
+    queue.work(createHandlers().onAny(() => {}));
+    await untilStats(queue, { workers: 1 });
+    await setLimit(1_000_000);
+    await untilStats(queue, { workers: 0 }, 40_000);
+    await until(() => logger.error.mock.calls.some(([, text]) => /worker.*OOM/.test(String(text))));
+    await setLimit(0);
+    await untilStats(queue, { workers: 1 }, 40_000);
+  }, 120_000);
 });

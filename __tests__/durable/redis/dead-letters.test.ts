@@ -75,15 +75,12 @@ describeRedisQueues("dead letters in Redis", (app) => {
     await untilStats(receiver.queue, { waiting: 0, active: 0, delayed: 0, deadLetters: 1 });
   });
 
-  it("of a uuid are found without reading the others, and discarded entirely", async () => {
-    const { redis, readInfo } = app.server;
-    await makeDead(...Array.from({ length: 30 }, (_, index) => `u${index}`));
-    const countReads = () => readInfo("commandstats", "cmdstat_hgetall:calls=");
-    const before = await countReads();
-    expect(await receiver.queue.retry("u7")).toBe(true);
-    expect(await receiver.queue.discard("u8")).toBe(true);
-    expect((await countReads()) - before).toBeLessThan(10);
-    expect(await redis.zcard(`${HEAD}:dead`)).toBe(28);
-    expect(await redis.hlen(`${HEAD}:dead:events`)).toBe(28);
+  it("are removed entirely when they are retried or discarded", async () => {
+    const { redis } = app.server;
+    await makeDead("a", "b", "c");
+    expect(await receiver.queue.retry("a")).toBe(true);
+    expect(await receiver.queue.discard("b")).toBe(true);
+    const kept = [await redis.zcard(`${HEAD}:dead`), await redis.hlen(`${HEAD}:dead:events`)];
+    expect(kept).toEqual([1, 1]);
   });
 });

@@ -9,21 +9,12 @@ const resolve = (options: Partial<RedisQueueOptions>) =>
 
 describe("redisQueue", () => {
   it("has defaults", () => {
-    expect(resolve({})).toEqual({
-      connection,
-      name,
-      prefix: "push",
-      durability: "require",
-      replicas: 0,
-      dedupeTtlMs: 86_400_000,
-      attempts: 8,
-      backoff: { type: "exponential", delayMs: 500, jitter: 0.5 },
-      storeTimeoutMs: 8_000,
-      maxPending: 5_000,
-      outcomeTtlMs: 86_400_000,
-      maxWaiting: 10_000,
-      logger: undefined,
-    });
+    const own = { prefix: "push", durability: "require", replicas: 0 };
+    const times = { dedupeTtlMs: 86_400_000, outcomeTtlMs: 86_400_000, storeTimeoutMs: 8_000 };
+    const backoff = { type: "exponential", delayMs: 500, jitter: 0.5 };
+    const limits = { attempts: 8, backoff, maxPending: 5_000, maxWaiting: 10_000 };
+    const given = { name, connection, logger: undefined };
+    expect(resolve({})).toEqual({ ...given, ...own, ...times, ...limits });
   });
 
   it.each<[option: string, ...wrong: unknown[]]>([
@@ -53,9 +44,10 @@ describe("redisQueue", () => {
     }
   });
 
-  it("rejects an outcomeTtlMs below dedupeTtlMs, and takes dedupeTtlMs as its default", () => {
+  it("takes dedupeTtlMs as the lowest outcomeTtlMs, also by default, and a number as a fixed backoff", () => {
     const options = { name, connection, dedupeTtlMs: 5_000 };
-    expect(resolve(options).outcomeTtlMs).toBe(5_000);
+    const backoff = { type: "fixed", delayMs: 20 };
+    expect(resolve({ ...options, backoff: 20 })).toMatchObject({ outcomeTtlMs: 5_000, backoff });
     expect(() => redisQueue({ ...options, outcomeTtlMs: 4_999 })).toThrow(/outcomeTtlMs/);
   });
 
@@ -66,10 +58,6 @@ describe("redisQueue", () => {
     const nodes = { cluster: sentinels };
     expect(resolve({ connection: nodes })).toMatchObject({ prefix: "{push}", replicas: 0 });
     expect(resolve({ connection: nodes, prefix: "a{b}" })).toHaveProperty("prefix", "a{b}");
-  });
-
-  it("takes a backoff in milliseconds as a fixed one", () => {
-    expect(resolve({ backoff: 20 }).backoff).toEqual({ type: "fixed", delayMs: 20 });
   });
 
   it("names the mistake of a URL that is an option, without its password, and an unknown option", () => {

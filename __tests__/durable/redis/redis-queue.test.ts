@@ -1,41 +1,50 @@
 import { Redis } from "ioredis";
-import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import type { DurableQueue } from "express-push-verification/durable";
-import { closeLater, entityIdentity, storeFactor, untilStats } from "../../support/durable";
-import { describeRedisQueues } from "../../support/redis-engine";
 import {
-  ACCOUNT_SID,
-  CHALLENGE_SID,
-  eventRequest,
-  PUBLIC_URL,
-  toWebRequest,
-} from "../../support/webhook-requests";
+  QUEUE_NAME,
+  closeLater,
+  entityIdentity,
+  receiveInto,
+  sidOf,
+  storeFactor,
+  untilStats,
+  type DurableReceiver,
+} from "../../support/durable";
+import { describeRedisQueues } from "../../support/redis-engine";
+import { startRedisProxy } from "../../support/redis-proxy";
+import { until } from "../../support/waiting";
+import { ACCOUNT_SID, AUTH_TOKEN, eventPairs, eventRequest } from "../../support/webhook-requests";
+
+/** A receiver that gets and awaits the outcomes of challenges, by their numbers. */
+function withOutcomes(receiver: DurableReceiver, authToken = AUTH_TOKEN) {
+  return {
+    ...receiver,
+    wait: (index: number, timeoutMs = 5_000) =>
+      receiver.push.waitForChallenge({ challengeSid: sidOf(index), entityIdentity, timeoutMs }),
+    async respond(
+      index: number,
+      type = "approved" as "approved" | "denied",
+      uuid = `${type}-${index}`,
+    ) {
+      const names = { challenge_sid: sidOf(index), uuid };
+      const request = eventRequest(`challenge.${type}`, names, { authToken });
+      expect(await receiver.deliver(request)).toBe(200);
+    },
+  };
+}
 
 describeRedisQueues("redisQueue", (app) => {
-  let queue: DurableQueue;
-
-  beforeEach(() => {
-    queue = app.open();
-  });
-
-  /** Opens a receiver; `respond` delivers the outcome of a challenge, and all have the same uuid. */
-  function receive(options: Omit<PushWebhooksOptions, "publicUrl">) {
-    const push = closeLater(pushWebhooks({ publicUrl: PUBLIC_URL, queue, ...options }));
-    return Object.assign(push, {
-      async respond(authToken: string, type: "approved" | "denied", account_sid = ACCOUNT_SID) {
-        const names = { challenge_sid: CHALLENGE_SID, uuid: "same", account_sid };
-        const request = eventRequest(`challenge.${type}`, names, { authToken });
-        expect((await push.fetch(toWebRequest(request))).status).toBe(200);
-      },
-    });
-  }
-  const wait = { challengeSid: CHALLENGE_SID, entityIdentity, timeoutMs: 5_000 };
+  /** One process: its connections are its own. */
+  const open = async (options?: Parameters<typeof app.open>[0]) =>
+    withOutcomes(await receiveInto(app.open(options)));
+  const isListening = () =>
+    until(async () => (await app.server.redis.pubsub("CHANNELS", "*")).length === 1);
+  const outcomeKeys = () => app.server.redis.keys("*:outcome:*");
 
   it("leaves no personal data of a handled event, except in its outcome", async () => {
     const { redis } = app.server;
     await redis.config("SET", "rdbcompression", "no");
-    const push = receive({ authToken: "token" });
-    await push.respond("token", "approved");
+    const { respond, push, queue } = await open();
+    await respond(1);
     const listTexts = async () => {
       const keys = (await redis.keys("*")).filter((key) => !key.includes(":outcome:"));
       return Promise.all(keys.map((key) => redis.call("DUMP", key)));
@@ -49,34 +58,114 @@ describeRedisQueues("redisQueue", (app) => {
   it("duplicates a Redis, also with lazyConnect, that is given as connection, and leaves it open", async () => {
     const instance = new Redis(app.server.url, { lazyConnect: true });
     const own = app.open({ connection: instance });
-    await own.ready();
-    expect(instance.status).toBe("wait");
     expect(await storeFactor(own, "own")).toBe("new");
-    expect(await queue.stats()).toMatchObject({ waiting: 1 });
+    expect(instance.status).toBe("wait");
+    expect(await app.open().stats()).toMatchObject({ waiting: 1 });
     await own.close();
     expect(await instance.ping()).toBe("PONG");
     instance.disconnect();
   });
 
   it("separates receivers with static tokens, though each signer may claim any account", async () => {
-    const one = receive({ authToken: "token-one", name: "one" });
+    const queue = app.open();
+    const receive = (name: string, authToken: string) =>
+      receiveInto(queue, { name, authToken }).then((one) => withOutcomes(one, authToken));
+    const one = await receive("one", "token-one");
     for (const other of [
       { authToken: "two" },
       { authToken: ["token-one", "two"] },
       { authToken: () => "token-one" },
       { authToken: "token-one", allowedAccountSids: [ACCOUNT_SID] },
     ]) {
-      expect(() => receive({ name: "one", ...other })).toThrow(/"one" and has another authToken/);
+      const another = receiveInto(queue, { name: "one", ...other });
+      await expect(another).rejects.toThrow(/"one" and has another authToken/);
     }
-    const two = receive({ authToken: "token-two", name: "two" });
-    const waiting = one.waitForChallenge(wait);
-    await two.respond("token-two", "approved");
-    await one.respond("token-one", "denied");
+    const two = await receive("two", "token-two");
+    const waiting = one.wait(1);
+    await two.respond(1, "approved", "same");
+    await one.respond(1, "denied", "same");
     expect(await waiting).toHaveProperty("type", "challenge.denied");
-    expect(await two.waitForChallenge(wait)).toHaveProperty("type", "challenge.approved");
+    expect(await two.wait(1)).toHaveProperty("type", "challenge.approved");
     // Closing one receiver leaves the waits of the other alone.
-    await two.close();
-    await expect(two.waitForChallenge(wait)).rejects.toHaveProperty("code", "CLOSING");
-    expect(await one.waitForChallenge(wait)).toHaveProperty("type", "challenge.denied");
+    await two.push.close();
+    await expect(two.wait(1)).rejects.toHaveProperty("code", "CLOSING");
+    expect(await one.wait(1)).toHaveProperty("type", "challenge.denied");
+  });
+
+  it("keeps an outcome for outcomeTtlMs", async () => {
+    const receiver = await open({ dedupeTtlMs: 1_000, outcomeTtlMs: 1_000 });
+    await receiver.respond(1);
+    await receiver.wait(1);
+    await until(async () => (await outcomeKeys()).length === 0);
+  });
+
+  it("records no outcome of a conflict that arrives at the same time", async () => {
+    const [a, b] = [await open(), await open()];
+    const sent = Array.from({ length: 40 }, (_, index) => {
+      const names = { uuid: `u${index >> 1}`, challenge_sid: sidOf(index) };
+      return (index % 2 === 0 ? a : b).deliver(eventRequest("challenge.approved", names));
+    });
+    await Promise.all(sent);
+    expect(await outcomeKeys()).toHaveLength(20);
+  });
+
+  it("resolves by the outcomes of its own database only", async () => {
+    const [a, b] = [await open(), await open({ connection: `${app.server.url}/1` })];
+    const waiting = a.wait(1);
+    await isListening();
+    await b.respond(1);
+    await a.respond(1, "denied");
+    expect(await waiting).toHaveProperty("type", "challenge.denied");
+  });
+
+  it("ends neither the process nor a wait for a value that is unreadable", async () => {
+    const { redis } = app.server;
+    const receiver = await open();
+    await receiver.respond(1, "denied");
+    const [key = ""] = await outcomeKeys();
+    const outcome = (await redis.get(key)) ?? "";
+    const channel = `push:${QUEUE_NAME}:outcomes`;
+    await redis.set(key, "{");
+    const waiting = receiver.wait(1);
+    await redis.publish(channel, "\u0000{ no outcome");
+    const factor = JSON.stringify(eventPairs("factor.created"));
+    for (const value of ["null", "5", "[1]", '[["type",5]]', "[]", factor, outcome]) {
+      await redis.set(key, value);
+      await redis.publish(channel, key.replace(/.*:/, ""));
+    }
+    expect(await waiting).toHaveProperty("type", "challenge.denied");
+  });
+
+  it("resolves when its connections are dead without having been closed", async () => {
+    const proxy = closeLater(await startRedisProxy(app.server.port));
+    const [a, b] = [await open({ connection: proxy.url }), await open()];
+    const waiting = a.wait(1, 25_000);
+    await isListening();
+    proxy.swallow();
+    await b.respond(1);
+    expect(await waiting).toHaveProperty("challenge_sid", sidOf(1));
+  });
+
+  // The simulation has lost replies of the other engines.
+  it.each([
+    ["an event", "approved-1"],
+    ["an outcome", ":outcome:"],
+  ])("stores, records and handles once when the reply to %s is lost", async (_what, text) => {
+    const proxy = closeLater(await startRedisProxy(app.server.port));
+    const [web, other] = [await open({ connection: proxy.url }), await open()];
+    const handled: string[] = [];
+    other.push.onAny(({ uuid }, { attempt }) => void handled.push(`${uuid} ${attempt}`));
+    // Loads the scripts of BullMQ into Redis, so that the next store takes a single command.
+    await web.respond(2);
+    const lost = proxy.loseReplyTo(text);
+    const waiting = other.wait(1, 15_000);
+    await web.respond(1);
+    await lost;
+    expect(await waiting).toHaveProperty("uuid", "approved-1");
+    expect(await other.queue.stats()).toMatchObject({ waiting: 2 });
+    await web.respond(1);
+    other.queue.work(other.push.handlers, { concurrency: 1 });
+    await untilStats(other.queue, { waiting: 0, active: 0 });
+    expect(handled).toEqual(["approved-2 1", "approved-1 1"]);
   });
 });
