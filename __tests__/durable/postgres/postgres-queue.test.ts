@@ -3,17 +3,10 @@ import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { createHandlers } from "express-push-verification";
-import { postgresQueue, QueueError, type DurableQueue } from "express-push-verification/durable";
+import { QueueError, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import {
-  closeLater,
-  closeOpened,
-  queuedEvent,
-  sidOf,
-  silent,
-  storeFactor,
-} from "../../support/durable";
-import { createPostgres, describeWithPostgres, type PostgresProcess } from "../../support/postgres";
+import { closeLater, queuedEvent, sidOf, silent, storeFactor } from "../../support/durable";
+import { createPostgres, describeWithPostgres, type ServerOptions } from "../../support/postgres";
 import { usePostgres } from "../../support/postgres-engine";
 import { mountSmallDisk } from "../../support/small-disk";
 import { until } from "../../support/waiting";
@@ -29,17 +22,29 @@ describeWithPostgres("postgresQueue", () => {
   const open: typeof app.open = (options) => app.open({ storeTimeoutMs: 30_000, ...options });
   const store = (queue: DurableQueue) => storeFactor(queue, randomUUID());
 
+  /** Creates a server of the test's own. */
+  async function create(options?: ServerOptions) {
+    const server = await createPostgres(options);
+    closeLater({ close: server.remove });
+    return server;
+  }
+
+  /** Opens a queue that logs into a list. */
+  function openLogged(connection: string) {
+    const logged: { code?: string; message: string }[] = [];
+    const log = (fields: object, message: string) => void logged.push({ ...fields, message });
+    const logger = { ...silent, info: log, warn: log, error: log };
+    return { logged, queue: app.open({ connection, storeTimeoutMs: 1_000, logger }) };
+  }
+
   it("with fsync = off is used with a warning or none, and by any queue once it is on", async () => {
     await app.server.set("fsync", "off");
     const queue = open();
     await expect(queue.ready()).rejects.toThrow(QueueError);
-    for (const [durability, warnings] of [
-      ["warn", 1],
-      ["trust", 0],
-    ] as const) {
+    for (const durability of ["warn", "trust"] as const) {
       const warn = jest.fn();
       expect(await store(open({ durability, logger: { ...silent, warn } }))).toBe("new");
-      expect(warn).toHaveBeenCalledTimes(warnings);
+      expect(warn).toHaveBeenCalledTimes(durability === "warn" ? 1 : 0);
     }
     await app.server.set("fsync", "on");
     expect(await store(queue)).toBe("new");
@@ -82,15 +87,7 @@ describeWithPostgres("postgresQueue", () => {
     expect(await production.store(queuedEvent(denied), Infinity)).toBe("new");
   });
 
-  it("lets a worker take and finish events without reading those of other queues", async () => {
-    /** A connection adds its reads to the counters of Postgres when it ends, at the latest. */
-    async function countReadRows(): Promise<number> {
-      const own = "select from pg_stat_activity where application_name = 'push-webhooks'";
-      await until(async () => (await app.server.query(own)).length === 0, 10_000);
-      const [row] = await app.server.query(`select (seq_tup_read + idx_tup_fetch)::int as count
-        from pg_stat_user_tables where relid = 'large.event'::regclass`);
-      return row!.count as number;
-    }
+  it("reads no events of other queues", async () => {
     const queue = open({ schema: "large" });
     await queue.ready();
     await app.server.query(
@@ -99,40 +96,23 @@ describeWithPostgres("postgresQueue", () => {
       [BACKLOG],
     );
     for (let count = 0; count < EVENTS; count++) await store(queue);
-    await queue.close();
-    const readBefore = await countReadRows();
-    const worker = open({ schema: "large" });
     let handled = 0;
-    worker.work(createHandlers().onUnhandled(() => void handled++));
+    queue.work(createHandlers().onUnhandled(() => void handled++));
     await until(() => handled === EVENTS, 20_000);
-    await worker.close();
-    expect((await countReadRows()) - readBefore).toBeLessThan(BACKLOG);
+    await queue.close();
+    // A connection adds its reads to the counters of Postgres when it ends, at the latest.
+    const own = "select from pg_stat_activity where application_name = 'push-webhooks'";
+    await until(async () => (await app.server.query(own)).length === 0, 10_000);
+    const [reads] = await app.server.query(`select (seq_tup_read + idx_tup_fetch)::int as count
+      from pg_stat_user_tables where relid = 'large.event'::regclass`);
+    expect(reads?.count).toBeLessThan(BACKLOG);
   });
-});
-
-describeWithPostgres("the logger of a queue in Postgres", () => {
-  let server: PostgresProcess;
-  let logged: { code?: string; message: string }[];
-  const log = (fields: object, message: string) => void logged.push({ ...fields, message });
-
-  beforeEach(() => {
-    logged = [];
-  });
-  afterEach(async () => {
-    await closeOpened();
-    await server.remove();
-  });
-
-  function open(): DurableQueue {
-    const logger = { ...silent, info: log, warn: log, error: log };
-    const settings = { connection: server.url, name: "q", storeTimeoutMs: 1_000, logger };
-    return closeLater(postgresQueue(settings));
-  }
 
   disk.itOnDisk("reports a full disk once, and its end", async () => {
-    server = await createPostgres({ disk: disk.folder, settings: { max_wal_size: "32MB" } });
-    await server.start();
-    const queue = open();
+    const settings = { max_wal_size: "32MB" };
+    const { start, url } = await create({ disk: disk.folder, settings });
+    await start();
+    const { queue, logged } = openLogged(url);
     await queue.ready();
     const errors: unknown[] = [];
     // The segment of the log has room: Postgres ends when it cannot write that.
@@ -155,14 +135,14 @@ describeWithPostgres("the logger of a queue in Postgres", () => {
   });
 
   it("tells that Postgres is a standby, until it is promoted", async () => {
-    server = await createPostgres();
-    writeFileSync(join(server.folder, "data", "standby.signal"), "");
-    await server.start();
-    const queue = open();
+    const { folder, start, url, query } = await create();
+    writeFileSync(join(folder, "data", "standby.signal"), "");
+    await start();
+    const { queue, logged } = openLogged(url);
     await until(() => logged.length > 0);
     expect(logged).toMatchObject([{ code: "POSTGRES_UNREACHABLE" }]);
     expect(logged[0]?.message).toContain("is a standby");
-    await server.query("select pg_promote()");
+    await query("select pg_promote()");
     await queue.ready();
     expect(logged).toHaveLength(2);
   });
