@@ -90,22 +90,24 @@ const withTls = (title: string, parameters: string, rejects?: Rejection): Setup 
   () => server.set("ssl", "off"),
 ];
 
-/** A pooler before the server, which reads its settings from a file and which a signal ends at once. */
+/** A pooler before the server, with these settings in a file. */
 const behind = (
   title: string,
   [command = "", ...args]: string[],
-  end: NodeJS.Signals,
-  writeSettings: (port: number) => string,
+  settings: string,
   rejects?: Rejection,
 ): Setup => [
   title,
   async () => {
     const port = await findFreePort();
-    const [file = "", users = ""] = ["pooler.ini", "users.txt"].map((name) =>
-      join(server.folder, name),
-    );
+    const { folder, port: own } = server;
+    const [file, users] = [join(folder, "pooler.ini"), join(folder, "users.txt")];
+    const values = new Map(Object.entries({ port, folder, server: own, pcp: own + 1 }));
     writeFileSync(users, '"push" ""\n');
-    writeFileSync(file, writeSettings(port));
+    writeFileSync(
+      file,
+      settings.replaceAll(/\$(\w+)/g, (_, name: string) => `${values.get(name)}`),
+    );
     execFileSync("chmod", ["a+rX", file, users]);
     const user = postgres.findServerUser();
     pooler = spawn(command, [...args, file], { ...user, stdio: "ignore" });
@@ -114,49 +116,39 @@ const behind = (
   },
   rejects,
   async () => {
-    if (pooler?.kill(end) === true) await once(pooler, "exit");
+    // Ends both without waiting for their clients.
+    if (pooler?.kill("SIGQUIT") === true) await once(pooler, "exit");
   },
 ];
 
-const behindPgbouncer = (mode: string, size: number, rejects?: Rejection): Setup =>
-  behind(
-    `pgbouncer: ${mode} mode, ${size} connections`,
-    [PGBOUNCER],
-    "SIGTERM",
-    (port) => `[databases]
-      * = host=127.0.0.1 port=${server.port}
-      [pgbouncer]
-      listen_addr = 127.0.0.1
-      listen_port = ${port}
-      unix_socket_dir =
-      auth_type = trust
-      auth_file = ${server.folder}/users.txt
-      pool_mode = ${mode}
-      default_pool_size = ${size}`,
-    rejects,
-  );
+const behindPgbouncer = (mode: string, size: number, rejects?: Rejection): Setup => {
+  const settings = `[databases]
+    * = host=127.0.0.1 port=$server
+    [pgbouncer]
+    listen_addr = 127.0.0.1
+    listen_port = $port
+    unix_socket_dir =
+    auth_type = trust
+    auth_file = $folder/users.txt
+    pool_mode = ${mode}
+    default_pool_size = ${size}`;
+  return behind(`pgbouncer: ${mode} mode, ${size} connections`, [PGBOUNCER], settings, rejects);
+};
 
-const behindPgpool = (mode: string, rejects?: Rejection): Setup =>
-  behind(
-    `pgpool-II: ${mode} mode`,
-    [PGPOOL, "-n", "-a", "/dev/null", "-f"],
-    "SIGINT",
-    (port) => `
-      backend_clustering_mode = ${mode}
-      listen_addresses = '127.0.0.1'
-      port = ${port}
-      backend_hostname0 = '127.0.0.1'
-      backend_port0 = ${server.port}
-      sr_check_user = push
-      unix_socket_directories = '${server.folder}'
-      pcp_socket_dir = '${server.folder}'
-      logdir = '${server.folder}'
-      memqcache_oiddir = '${server.folder}'
-      work_dir = '${server.folder}'
-      pid_file_name = '${server.folder}/pgpool.pid'
-      pcp_port = ${server.port + 1}`,
-    rejects,
-  );
+const behindPgpool = (mode: string, rejects?: Rejection): Setup => {
+  const folders = ["unix_socket_directories", "pcp_socket_dir", "logdir", "memqcache_oiddir"];
+  const settings = `backend_clustering_mode = ${mode}
+    listen_addresses = '127.0.0.1'
+    port = $port
+    backend_hostname0 = '127.0.0.1'
+    backend_port0 = $server
+    sr_check_user = push
+    ${[...folders, "work_dir"].map((name) => `${name} = '$folder'`).join("\n")}
+    pcp_port = $pcp
+    pid_file_name = '$folder/pgpool.pid'`;
+  const command = [PGPOOL, "-n", "-a", "/dev/null", "-f"];
+  return behind(`pgpool-II: ${mode} mode`, command, settings, rejects);
+};
 
 async function openWithWrongPassword() {
   const file = join(server.folder, "data", "pg_hba.conf");
