@@ -14,17 +14,16 @@ const options: SqliteQueueOptions = { name: "q", file };
 
 afterAll(() => fs.rmSync(folder, { recursive: true }));
 
-it.each([
-  ["file", undefined],
-  ["file", ""],
-  ["file", ":memory:"],
-  ["file", "file:push.db?mode=memory"],
+it.each<[name: string, ...wrong: unknown[]]>([
+  ["file", undefined, "", ":memory:", "file:push.db?mode=memory"],
   ["name", "two words"],
   ["connection", "redis://127.0.0.1"],
-])("rejects the option %s with the value %j", (name, value) => {
-  const create = () => sqliteQueue({ ...options, [name]: value });
-  expect(create).toThrow(TypeError);
-  expect(create).toThrow(name);
+])("rejects a wrong %s", (name, ...values) => {
+  for (const value of values) {
+    const create = () => sqliteQueue({ ...options, [name]: value });
+    expect(create).toThrow(TypeError);
+    expect(create).toThrow(name);
+  }
 });
 
 it("rejects Deno, and names it", () => {
