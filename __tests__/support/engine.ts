@@ -6,7 +6,8 @@ import {
   redisQueue,
   sqliteQueue,
   type DurableQueue,
-  type QueueOptions,
+  type PostgresQueueOptions,
+  type RedisQueueOptions,
 } from "express-push-verification/durable";
 import { createChildProcesses } from "./child-processes";
 import { closeLater, closeOpened, silent } from "./durable";
@@ -46,17 +47,22 @@ export interface EngineUnderTest {
   countConnections(): Promise<number>;
 }
 
+/** The options of a queue in Redis or Postgres; an engine rejects those of another. */
+type EngineOptions = Partial<Omit<RedisQueueOptions & PostgresQueueOptions, "connection">> & {
+  connection?: unknown;
+};
+
 /** An engine with queues and processes, which are closed and killed after the test. */
 export type StoppableEngine = EngineUnderTest & {
   /** Opens the queue as a process would. */
-  open(options?: Partial<QueueOptions> & { connection?: string }): DurableQueue;
+  open(options?: EngineOptions): DurableQueue;
   /** Starts a process on the queue, of `queue-process.ts`, and resolves when it is ready. */
   startProcess(onMessage: (message: string) => void, ...args: string[]): Promise<ChildProcess>;
   killProcess(child: ChildProcess): Promise<void>;
 };
 
-/** A suite that runs on each engine. */
-export type EngineSuite = (engine: StoppableEngine) => void;
+/** A suite that runs on each engine, or on one that has parts of its own. */
+export type EngineSuite<Own = object> = (engine: StoppableEngine & Own) => void;
 
 /** Opens a queue of an engine. */
 export function openQueue(kind: string, options: object): DurableQueue {
@@ -65,7 +71,7 @@ export function openQueue(kind: string, options: object): DurableQueue {
 }
 
 /** Runs a suite on an engine, with an empty queue for each test. */
-export function runSuite(suite: EngineSuite, engine: EngineUnderTest): void {
+export function runSuite<Own>(suite: EngineSuite<Own>, engine: EngineUnderTest & Own): void {
   const processes = createChildProcesses(join(__dirname, "queue-process.ts"));
   beforeEach(() => engine.start());
   suite({

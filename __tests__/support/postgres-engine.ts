@@ -1,31 +1,12 @@
-import {
-  postgresQueue,
-  type DurableQueue,
-  type PostgresQueueOptions,
-} from "express-push-verification/durable";
-import { closeLater, closeOpened, QUEUE_NAME as name, silent } from "./durable";
+import { QUEUE_NAME as name } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import * as postgres from "./postgres";
 
-/** Tests of a Postgres of their own, and its queues, which are closed after each test. */
-export function usePostgres(options?: postgres.ServerOptions) {
-  const app = {} as {
-    server: postgres.PostgresProcess;
-    /** Opens a queue as a process would. */
-    open(queueOptions?: Partial<PostgresQueueOptions>): DurableQueue;
-  };
-  app.open = (own) =>
-    closeLater(postgresQueue({ connection: app.server.url, name, logger: silent, ...own }));
-  beforeAll(async () => {
-    app.server = await postgres.startPostgres(options);
-  });
-  afterEach(closeOpened);
-  afterAll(() => app.server.remove());
-  return app;
-}
-
 /** Runs a suite on a Postgres of its own; skipped, and counted, where there is none. */
-export function describeOnPostgres(title: string, suite: EngineSuite): void {
+export function describeOnPostgres(
+  title: string,
+  suite: EngineSuite<{ server(): postgres.PostgresProcess }>,
+): void {
   postgres.describeWithPostgres(`postgresQueue: ${title}`, () => {
     let server: postgres.PostgresProcess;
     let count = 0;
@@ -41,12 +22,14 @@ export function describeOnPostgres(title: string, suite: EngineSuite): void {
     const kill = { name: "is killed", begin: () => server.kill(), end: startAgain };
 
     beforeAll(async () => {
-      server = await postgres.createPostgres();
+      // Nothing but the queue reads the rows.
+      server = await postgres.createPostgres({ settings: { autovacuum: "off" } });
     });
     afterAll(() => server.remove());
 
     runSuite(suite, {
       kind: "postgres",
+      server: () => server,
       async start() {
         count++;
         await startAgain();

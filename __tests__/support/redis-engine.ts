@@ -1,34 +1,12 @@
-import {
-  redisQueue,
-  type DurableQueue,
-  type RedisQueueOptions,
-} from "express-push-verification/durable";
-import { closeLater, closeOpened, QUEUE_NAME as name, silent } from "./durable";
+import { QUEUE_NAME as name } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "./redis";
 
-/** Tests of a Redis of their own, and its queues, which are closed and stopped after each of them. */
-export function describeRedisQueues(title: string, define: (app: RedisApp) => void): void {
-  const app = {} as RedisApp;
-  app.open = ({ connection = app.server.url, ...options } = {}) =>
-    closeLater(redisQueue({ name, connection, logger: silent, ...options }));
-  describeWithRedis(title, () => {
-    beforeEach(async () => {
-      app.server = await startRedis();
-    });
-    define(app);
-    afterEach(() => closeOpened().then(stopRedis));
-  });
-}
-
-interface RedisApp {
-  server: RedisServer;
-  /** Opens a queue as a process would. */
-  open(options?: Partial<RedisQueueOptions>): DurableQueue;
-}
-
 /** Runs a suite with a Redis for each test; skipped, and counted, where there is no redis-server. */
-export function describeOnRedis(title: string, suite: EngineSuite): void {
+export function describeOnRedis(
+  title: string,
+  suite: EngineSuite<{ server(): RedisServer }>,
+): void {
   describeWithRedis(`redisQueue: ${title}`, () => {
     let server: RedisServer;
     const freeze = { name: "is frozen", begin: () => server.freeze(), end: () => server.thaw() };
@@ -37,6 +15,7 @@ export function describeOnRedis(title: string, suite: EngineSuite): void {
 
     runSuite(suite, {
       kind: "redis",
+      server: () => server,
       async start() {
         server = await startRedis();
       },

@@ -6,8 +6,8 @@ import { createHandlers } from "express-push-verification";
 import { QueueError, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { closeLater, queuedEvent, sidOf, silent, storeFactor } from "../../support/durable";
-import { createPostgres, describeWithPostgres, type ServerOptions } from "../../support/postgres";
-import { usePostgres } from "../../support/postgres-engine";
+import { createPostgres, type ServerOptions } from "../../support/postgres";
+import { describeOnPostgres } from "../../support/postgres-engine";
 import { mountSmallDisk } from "../../support/small-disk";
 import { until } from "../../support/waiting";
 
@@ -15,9 +15,7 @@ const disk = mountSmallDisk("size=160m,mode=777");
 const BACKLOG = 20_000;
 const EVENTS = 100;
 
-describeWithPostgres("postgresQueue", () => {
-  // Nothing but the queue reads the rows.
-  const app = usePostgres({ settings: { autovacuum: "off" } });
+describeOnPostgres("its own promises", (app) => {
   // The first store waits until the schema is created.
   const open: typeof app.open = (options) => app.open({ storeTimeoutMs: 30_000, ...options });
   const store = (queue: DurableQueue) => storeFactor(queue, randomUUID());
@@ -38,7 +36,7 @@ describeWithPostgres("postgresQueue", () => {
   }
 
   it("with fsync = off is used with a warning or none, and by any queue once it is on", async () => {
-    await app.server.set("fsync", "off");
+    await app.server().set("fsync", "off");
     const queue = open();
     await expect(queue.ready()).rejects.toThrow(QueueError);
     for (const durability of ["warn", "trust"] as const) {
@@ -46,7 +44,7 @@ describeWithPostgres("postgresQueue", () => {
       expect(await store(open({ durability, logger: { ...silent, warn } }))).toBe("new");
       expect(warn).toHaveBeenCalledTimes(durability === "warn" ? 1 : 0);
     }
-    await app.server.set("fsync", "on");
+    await app.server().set("fsync", "on");
     expect(await store(queue)).toBe("new");
   });
 
@@ -57,18 +55,18 @@ describeWithPostgres("postgresQueue", () => {
       const ready = open({ schema, name: "order", create: false }).ready();
       await expect(ready).rejects.toThrow(`no queue named order; it has: ${found}`);
     }
-    expect(await app.server.query("select name from known.queue")).toEqual([{ name: "orders" }]);
+    expect(await app.server().query("select name from known.queue")).toEqual([{ name: "orders" }]);
   });
 
   it("gets one schema from processes that start at a time", async () => {
     const queues = Array.from({ length: 4 }, () => open({ schema: "together" }));
     await Promise.all(queues.map((queue) => queue.ready()));
-    expect(await app.server.query("select version from together.version")).toHaveLength(1);
+    expect(await app.server().query("select version from together.version")).toHaveLength(1);
   });
 
   it("has no expired uuids after a minute", async () => {
     const queue = open({ schema: "purged", dedupeTtlMs: 1_000 });
-    const countRows = async () => (await app.server.query("select from purged.delivery")).length;
+    const countRows = async () => (await app.server().query("select from purged.delivery")).length;
     await store(queue);
     expect(await countRows()).toBe(1);
     await until(async () => (await countRows()) === 0, 40_000);
@@ -90,7 +88,7 @@ describeWithPostgres("postgresQueue", () => {
   it("reads no events of other queues", async () => {
     const queue = open({ schema: "large" });
     await queue.ready();
-    await app.server.query(
+    await app.server().query(
       `insert into large.event (queue, run_at, uuid_hash, body)
       select 99, number, gen_random_uuid(), '{}' from generate_series(1, $1::int) as number`,
       [BACKLOG],
@@ -102,8 +100,8 @@ describeWithPostgres("postgresQueue", () => {
     await queue.close();
     // A connection adds its reads to the counters of Postgres when it ends, at the latest.
     const own = "select from pg_stat_activity where application_name = 'push-webhooks'";
-    await until(async () => (await app.server.query(own)).length === 0, 10_000);
-    const [reads] = await app.server.query(`select (seq_tup_read + idx_tup_fetch)::int as count
+    await until(async () => (await app.server().query(own)).length === 0, 10_000);
+    const [reads] = await app.server().query(`select (seq_tup_read + idx_tup_fetch)::int as count
       from pg_stat_user_tables where relid = 'large.event'::regclass`);
     expect(reads?.count).toBeLessThan(BACKLOG);
   });

@@ -2,9 +2,8 @@ import { Client } from "pg";
 import { resolvePostgresOptions } from "../../../lib/durable/postgres/options";
 import { createServerStorage } from "../../../lib/durable/postgres/server-storage";
 import type { Claims, Storage } from "../../../lib/durable/storage";
-import { closeLater } from "../../support/durable";
-import { describeWithPostgres } from "../../support/postgres";
-import { usePostgres } from "../../support/postgres-engine";
+import { closeLater, closeOpened } from "../../support/durable";
+import { describeWithPostgres, startPostgres, type PostgresProcess } from "../../support/postgres";
 import { compareSchedules, type RealStorage, type StorageRows } from "../simulation/comparison";
 
 const TTL_MS = 2 ** 40;
@@ -24,21 +23,24 @@ const ROWS = `
   ) as member), '[]') as members`;
 
 describeWithPostgres("the storage in Postgres", () => {
-  const app = usePostgres({ settings: { fsync: "off" } });
+  let server: PostgresProcess;
   let storage: Storage & Claims;
   let client: Client;
 
   beforeAll(async () => {
-    client = new Client({ connectionString: app.server.url });
+    server = await startPostgres({ settings: { fsync: "off" } });
+    client = new Client({ connectionString: server.url });
     closeLater({ close: () => client.end() });
     await client.connect();
     await client.query(CLOCK);
     const options = encodeURIComponent("-c search_path=sim,pg_catalog");
-    const connection = `${app.server.url}?options=${options}`;
+    const connection = `${server.url}?options=${options}`;
     const settings = { name: "q", connection, durability: "trust", dedupeTtlMs: TTL_MS } as const;
     storage = closeLater(createServerStorage(resolvePostgresOptions(settings)));
     await storage.connect(() => {});
   });
+  afterAll(() => closeOpened().then(() => server.remove()));
+
   async function start(): Promise<RealStorage> {
     await client.query("truncate push.event, push.delivery, push.outcome, push.member");
     let readAtMs = 0;

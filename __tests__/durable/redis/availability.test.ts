@@ -14,7 +14,7 @@ import {
   untilStats,
 } from "../../support/durable";
 import { DURABLE, startRedis } from "../../support/redis";
-import { describeRedisQueues } from "../../support/redis-engine";
+import { describeOnRedis } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { until } from "../../support/waiting";
 import { useWarnings } from "../../support/warnings";
@@ -25,7 +25,7 @@ import { trySetup } from "../setups/setup";
 const settle = (queue: DurableQueue) => queue.ready().catch((error: unknown) => error);
 const logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
 
-describeRedisQueues("a queue in Redis", (app) => {
+describeOnRedis("a queue in Redis", (app) => {
   const warnings = useWarnings();
   beforeEach(() => void jest.clearAllMocks());
 
@@ -33,7 +33,7 @@ describeRedisQueues("a queue in Redis", (app) => {
     app.open({ storeTimeoutMs: 1_000, logger, ...options });
 
   it("that rejects logs that once, and opens no further connections", async () => {
-    const { redis, readInfo } = app.server;
+    const { redis, readInfo } = app.server();
     await redis.config("SET", "appendonly", "no");
     const queue = open();
     const error = await settle(queue);
@@ -49,7 +49,7 @@ describeRedisQueues("a queue in Redis", (app) => {
   });
 
   it('warns with durability "warn"', async () => {
-    await app.server.redis.config("SET", "appendonly", "no");
+    await app.server().redis.config("SET", "appendonly", "no");
     for (const own of [undefined, logger]) await open({ durability: "warn", logger: own }).ready();
     const words = expect.stringContaining("appendonly yes");
     expect(warnings.list()).toMatchObject([[words, {}]]);
@@ -57,9 +57,9 @@ describeRedisQueues("a queue in Redis", (app) => {
   });
 
   it("is ready once Redis accepts the password, which is logged nowhere", async () => {
-    const queue = open({ connection: app.server.url.replace("//", "//app:hush-hush@") });
+    const queue = open({ connection: app.server().url.replace("//", "//app:hush-hush@") });
     expect(String(await settle(queue))).toMatch(/WRONGPASS.*Check username, password/);
-    await app.server.redis.acl("SETUSER", "app", "on", ">hush-hush", "~*", "&*", "+@all");
+    await app.server().redis.acl("SETUSER", "app", "on", ">hush-hush", "~*", "&*", "+@all");
     await until(async () => (await settle(queue)) === undefined);
     expect(await storeFactor(queue, "a")).toBe("new");
     const logged = JSON.stringify(Object.values(logger).map(({ mock }) => mock.calls));
@@ -68,7 +68,7 @@ describeRedisQueues("a queue in Redis", (app) => {
   });
 
   it("is ready without a command only if it needs it for nothing", async () => {
-    const { redis, url } = app.server;
+    const { redis, url } = app.server();
     await redis.config("RESETSTAT");
     const options = { backoff: 20 };
     expect(await trySetup(() => open(options))).toMatchObject({ ready: "resolved" });
@@ -88,7 +88,7 @@ describeRedisQueues("a queue in Redis", (app) => {
   });
 
   it("logs why Redis is out of reach, with the words of the connection", async () => {
-    await app.server.stop();
+    await app.server().stop();
     const queue = open();
     await until(() => logger.warn.mock.calls.length > 0);
     const message = expect.stringContaining("ECONNREFUSED");
@@ -97,17 +97,17 @@ describeRedisQueues("a queue in Redis", (app) => {
   });
 
   it("with replicas stores only when they have confirmed", async () => {
-    await app.server.redis.config("SET", "repl-diskless-sync-delay", "0");
+    await app.server().redis.config("SET", "repl-diskless-sync-delay", "0");
     const queue = open({ replicas: 1, storeTimeoutMs: 4_000 });
     await queue.ready();
     await expect(storeFactor(queue, "a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     const replica = await startRedis();
-    await replica.redis.replicaof("127.0.0.1", app.server.port);
+    await replica.redis.replicaof("127.0.0.1", app.server().port);
     expect(await storeFactor(queue, "a")).toMatch(/new|duplicate/);
   });
 
   it("stores a webhook request that waited until Redis had loaded", async () => {
-    const { redis, stop, start } = app.server;
+    const { redis, stop, start } = app.server();
     await Promise.all(Array.from({ length: 30 }, (_, key) => redis.set(`k${key}`, "x")));
     const { queue, deliver } = await receiveInto(app.open());
     let count = 0;
@@ -120,15 +120,15 @@ describeRedisQueues("a queue in Redis", (app) => {
   });
 
   it("reports each outage once, also behind a proxy that accepts and closes connections; without a logger to the process", async () => {
-    const proxy = closeLater(await startRedisProxy(app.server.port));
+    const proxy = closeLater(await startRedisProxy(app.server().port));
     const queues = [open({ connection: proxy.url }), open({ logger: undefined })];
     await Promise.all(queues.map((queue) => queue.ready()));
     const countReports = () => [logger.warn.mock.calls.length, warnings.list().length];
     for (const outage of [1, 2]) {
-      await app.server.stop("SIGKILL");
+      await app.server().stop("SIGKILL");
       await until(() => countReports().every((count) => count === outage));
       await proxy.closes(3);
-      await app.server.start();
+      await app.server().start();
       for (const queue of queues) await until(() => queue.stats().then(Boolean, () => false));
       await until(() => logger.info.mock.calls.length === outage);
     }
@@ -144,7 +144,7 @@ describeRedisQueues("a queue in Redis", (app) => {
       const now = clock.now.bind(clock);
       jest.spyOn(clock, "now").mockImplementation(() => now() + passedMs);
     }
-    const proxy = closeLater(await startRedisProxy(app.server.port));
+    const proxy = closeLater(await startRedisProxy(app.server().port));
     const queue = app.open({ connection: proxy.url });
     await queue.ready();
     // The command with which the worker waits for the next event.
@@ -166,9 +166,9 @@ describeRedisQueues("a queue in Redis", (app) => {
 
   const isShort = ({ code, cause }: WebhookError) =>
     code === "STORE_UNAVAILABLE" && /: Redis uses (8[5-9]|9\d) % of its max/.test(String(cause));
-  const usedBytes = () => app.server.readInfo("memory", "used_memory:");
+  const usedBytes = () => app.server().readInfo("memory", "used_memory:");
   const setLimit = (bytes: number) =>
-    app.server.redis.config("SET", "maxmemory", String(Math.floor(bytes)));
+    app.server().redis.config("SET", "maxmemory", String(Math.floor(bytes)));
 
   it("stores no event from 85 % of maxmemory on, and again when workers have drained the queue", async () => {
     const queue = open();
@@ -203,10 +203,10 @@ describeRedisQueues("a queue in Redis", (app) => {
     const isRejected = () => storeFactor(queue, "a").then(() => false, isShort);
     await setLimit((await usedBytes()) / 0.9);
     await until(isRejected);
-    await app.server.redis.acl("SETUSER", "default", "-info");
+    await app.server().redis.acl("SETUSER", "default", "-info");
     await setLimit(0);
     expect(await isRejected()).toBe(true);
-    await app.server.redis.acl("SETUSER", "default", "+info");
+    await app.server().redis.acl("SETUSER", "default", "+info");
     await until(() => storeFactor(queue, "a").then(Boolean, () => false));
   });
 

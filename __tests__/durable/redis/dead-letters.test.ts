@@ -1,6 +1,6 @@
 import { PermanentError } from "express-push-verification";
 import { QUEUE_NAME, receiveInto, untilStats, type DurableReceiver } from "../../support/durable";
-import { describeRedisQueues } from "../../support/redis-engine";
+import { describeOnRedis } from "../../support/redis-engine";
 import { collect, until } from "../../support/waiting";
 import { eventRequest } from "../../support/webhook-requests";
 
@@ -8,7 +8,7 @@ const HEAD = `push:${QUEUE_NAME}`;
 const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
 const letterOf = (body: string) => JSON.stringify({ body, errors: "[]" });
 
-describeRedisQueues("dead letters in Redis", (app) => {
+describeOnRedis("dead letters in Redis", (app) => {
   let receiver: DurableReceiver;
   let isDown: boolean;
   let handled: string[];
@@ -43,8 +43,8 @@ describeRedisQueues("dead letters in Redis", (app) => {
   ])("that are %s are listed, retried, and dead letters again", async (_what, text, time = "1") => {
     const { queue } = receiver;
     await makeDead("good");
-    await app.server.redis.zadd(`${HEAD}:dead`, time, "odd");
-    await app.server.redis.hset(`${HEAD}:dead:events`, "odd", text);
+    await app.server().redis.zadd(`${HEAD}:dead`, time, "odd");
+    await app.server().redis.hset(`${HEAD}:dead:events`, "odd", text);
     const listed = await collect(queue.deadLetters());
     expect(listed.map(({ event }) => event?.uuid).toSorted()).toEqual(["good", undefined]);
     expect(listed.map(({ failedAt }) => Number(failedAt)).some(Number.isNaN)).toBe(false);
@@ -60,7 +60,7 @@ describeRedisQueues("dead letters in Redis", (app) => {
     ["data", DEEP],
     ["opts", "{"],
   ])("are made of jobs that no worker can read: %s", async (field, text) => {
-    const { redis } = app.server;
+    const { redis } = app.server();
     await deliver("bad");
     const [key = ""] = await redis.keys(`${HEAD}:uuid:*`);
     const [id = ""] = await redis.hvals(key);
@@ -76,7 +76,7 @@ describeRedisQueues("dead letters in Redis", (app) => {
   });
 
   it("are removed entirely when they are retried or discarded", async () => {
-    const { redis } = app.server;
+    const { redis } = app.server();
     await makeDead("a", "b", "c");
     expect(await receiver.queue.retry("a")).toBe(true);
     expect(await receiver.queue.discard("b")).toBe(true);

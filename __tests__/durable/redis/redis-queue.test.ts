@@ -9,7 +9,7 @@ import {
   untilStats,
   type DurableReceiver,
 } from "../../support/durable";
-import { describeRedisQueues } from "../../support/redis-engine";
+import { describeOnRedis } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { until } from "../../support/waiting";
 import { ACCOUNT_SID, AUTH_TOKEN, eventPairs, eventRequest } from "../../support/webhook-requests";
@@ -32,16 +32,16 @@ function withOutcomes(receiver: DurableReceiver, authToken = AUTH_TOKEN) {
   };
 }
 
-describeRedisQueues("redisQueue", (app) => {
+describeOnRedis("its own promises", (app) => {
   /** One process: its connections are its own. */
   const open = async (options?: Parameters<typeof app.open>[0]) =>
     withOutcomes(await receiveInto(app.open(options)));
   const isListening = () =>
-    until(async () => (await app.server.redis.pubsub("CHANNELS", "*")).length === 1);
-  const outcomeKeys = () => app.server.redis.keys("*:outcome:*");
+    until(async () => (await app.server().redis.pubsub("CHANNELS", "*")).length === 1);
+  const outcomeKeys = () => app.server().redis.keys("*:outcome:*");
 
   it("leaves no personal data of a handled event, except in its outcome", async () => {
-    const { redis } = app.server;
+    const { redis } = app.server();
     await redis.config("SET", "rdbcompression", "no");
     const { respond, push, queue } = await open();
     await respond(1);
@@ -56,7 +56,7 @@ describeRedisQueues("redisQueue", (app) => {
   });
 
   it("duplicates a Redis, also with lazyConnect, that is given as connection, and leaves it open", async () => {
-    const instance = new Redis(app.server.url, { lazyConnect: true });
+    const instance = new Redis(app.server().url, { lazyConnect: true });
     const own = app.open({ connection: instance });
     expect(await storeFactor(own, "own")).toBe("new");
     expect(instance.status).toBe("wait");
@@ -110,7 +110,7 @@ describeRedisQueues("redisQueue", (app) => {
   });
 
   it("resolves by the outcomes of its own database only", async () => {
-    const [a, b] = [await open(), await open({ connection: `${app.server.url}/1` })];
+    const [a, b] = [await open(), await open({ connection: `${app.server().url}/1` })];
     const waiting = a.wait(1);
     await isListening();
     await b.respond(1);
@@ -119,7 +119,7 @@ describeRedisQueues("redisQueue", (app) => {
   });
 
   it("ends neither the process nor a wait for a value that is unreadable", async () => {
-    const { redis } = app.server;
+    const { redis } = app.server();
     const receiver = await open();
     await receiver.respond(1, "denied");
     const [key = ""] = await outcomeKeys();
@@ -137,7 +137,7 @@ describeRedisQueues("redisQueue", (app) => {
   });
 
   it("resolves when its connections are dead without having been closed", async () => {
-    const proxy = closeLater(await startRedisProxy(app.server.port));
+    const proxy = closeLater(await startRedisProxy(app.server().port));
     const [a, b] = [await open({ connection: proxy.url }), await open()];
     const waiting = a.wait(1, 25_000);
     await isListening();
@@ -151,7 +151,7 @@ describeRedisQueues("redisQueue", (app) => {
     ["an event", "approved-1"],
     ["an outcome", ":outcome:"],
   ])("stores, records and handles once when the reply to %s is lost", async (_what, text) => {
-    const proxy = closeLater(await startRedisProxy(app.server.port));
+    const proxy = closeLater(await startRedisProxy(app.server().port));
     const [web, other] = [await open({ connection: proxy.url }), await open()];
     const handled: string[] = [];
     other.push.onAny(({ uuid }, { attempt }) => void handled.push(`${uuid} ${attempt}`));

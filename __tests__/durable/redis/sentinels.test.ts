@@ -4,16 +4,16 @@ import { join } from "node:path";
 import { createHandlers } from "express-push-verification";
 import { closeLater, storeFactor, untilStats } from "../../support/durable";
 import { DURABLE, startRedis, type RedisServer } from "../../support/redis";
-import { describeRedisQueues } from "../../support/redis-engine";
+import { describeOnRedis } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { until } from "../../support/waiting";
 
 const name = "main";
 
-describeRedisQueues("a failover", (app) => {
+describeOnRedis("a failover", (app) => {
   /** Starts replicas of the primary, and a sentinel that can make one of them the primary. */
   async function startGroup(size: number) {
-    const { redis: primary, port } = app.server;
+    const { redis: primary, port } = app.server();
     await primary.config("SET", "repl-diskless-sync-delay", "0");
     const settings = {
       ...DURABLE,
@@ -51,7 +51,7 @@ describeRedisQueues("a failover", (app) => {
     await queue.ready();
 
     void proxy.drop("get-master-addr-by-name");
-    await app.server.redis.call("CLIENT", "KILL", "TYPE", "normal");
+    await app.server().redis.call("CLIENT", "KILL", "TYPE", "normal");
     const announced = proxy.passes("+switch-master");
     await failOver();
     await announced;
