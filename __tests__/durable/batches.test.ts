@@ -1,7 +1,7 @@
 import { createBatches, ORDERED } from "../../lib/durable/batches";
 import { createGate, nextTurn } from "../support/waiting";
 
-const LAST = 10_000;
+const IDS = Array.from({ length: 10_000 }, (_, id) => id);
 
 /** Batches of a store that stalls until `open` is called. */
 function createStalled() {
@@ -18,13 +18,12 @@ function createStalled() {
 it("runs items as batches of 128, in their order, and asks each a few times only", async () => {
   const { add, batches, open } = createStalled();
   const isWanted = jest.fn(() => true);
-  const ids = Array.from({ length: LAST }, (_, id) => id);
-  const results = Promise.all(ids.map((id) => add(id, isWanted)));
+  const results = Promise.all(IDS.map((id) => add(id, isWanted)));
   open();
-  expect(await results).toEqual(ids);
-  expect(batches.flat()).toEqual(ids);
+  expect(await results).toEqual(IDS);
+  expect(batches.flat()).toEqual(IDS);
   expect(batches.map(({ length }) => length)).toEqual([...Array<number>(78).fill(128), 16]);
-  expect(isWanted.mock.calls.length).toBeLessThan(4 * LAST);
+  expect(isWanted.mock.calls.length).toBeLessThan(4 * IDS.length);
 });
 
 it("drops items that are not wanted any more while the store stalls, and keeps the others", async () => {
@@ -35,19 +34,17 @@ it("drops items that are not wanted any more while the store stalls, and keeps t
   const wantedFirst = add(-2);
   let newest = 0;
   const isWanted = jest.fn((id: number) => id > newest - 50);
-  const results: Promise<number>[] = [];
-  for (let id = 0; id <= LAST; id++) {
+  const results = IDS.map((id) => {
     newest = id;
-    results.push(add(id, () => isWanted(id)));
-  }
+    return add(id, () => isWanted(id));
+  });
   // Each was asked a few times only, and those that are not wanted are dropped by now.
-  expect(isWanted.mock.calls.length).toBeLessThan(2 * LAST);
+  expect(isWanted.mock.calls.length).toBeLessThan(2 * IDS.length);
   isWanted.mockClear();
   open();
-  const wanted = Array.from({ length: 50 }, (_, index) => LAST - 49 + index);
-  const kept = [first, wantedFirst, ...results.slice(-50)];
-  expect(await Promise.all(kept)).toEqual([-1, -2, ...wanted]);
-  expect(batches).toEqual([[-1], [-2, ...wanted]]);
+  const wanted = [-2, ...IDS.slice(-50)];
+  expect(await Promise.all([first, wantedFirst, ...results.slice(-50)])).toEqual([-1, ...wanted]);
+  expect(batches).toEqual([[-1], wanted]);
   expect(isWanted.mock.calls.length).toBeLessThanOrEqual(100);
 });
 

@@ -92,7 +92,6 @@ export function describeClosing(engine: StoppableEngine): void {
     const workerClosed = worker.close({ deadlineMs: 60_000 });
     await queue.close({ deadlineMs: 200 });
     await workerClosed;
-    await until(async () => (await engine.countConnections()) === 0);
     finish();
   });
 

@@ -15,7 +15,7 @@ import {
 } from "express-push-verification";
 import type { DurableQueue, QueueOptions, WorkOptions } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import type { DeadLetterOptions, QueuedEvent } from "../../lib/delivery/event-queue";
+import type { QueuedEvent } from "../../lib/delivery/event-queue";
 import {
   closeLater,
   queuedEvent,
@@ -330,24 +330,22 @@ export function describeContract(engine: StoppableEngine): void {
   });
 
   describe("find", () => {
-    const find = (uuid: string, options?: DeadLetterOptions) => queue.find(uuid, options);
-
     it("follows an event until it is handled", async () => {
-      expect(await find("a")).toBeUndefined();
+      expect(await queue.find("a")).toBeUndefined();
       const queued = factor("a", { receiver: "shop" });
       await store(queued);
       const { event, accountSid, receiver } = queued;
       const named = { accountSid, receiver, event };
       const waiting = { state: "waiting", ...named, attempts: 0, failures: [] };
-      expect(await find("a")).toEqual({ ...waiting, at: expect.any(Date) as Date });
+      expect(await queue.find("a")).toEqual({ ...waiting, at: expect.any(Date) as Date });
       const gate = createGate();
       fails = () => gate.opened;
       const worker = work();
       await untilHandled(1);
-      expect(await find("a")).toMatchObject({ state: "active", ...named, attempts: 1 });
+      expect(await queue.find("a")).toMatchObject({ state: "active", ...named, attempts: 1 });
       gate.open();
       await untilStats(queue, { active: 0 });
-      expect(await find("a")).toEqual({ state: "handled", attempts: 0, failures: [] });
+      expect(await queue.find("a")).toEqual({ state: "handled", attempts: 0, failures: [] });
       await worker.close();
     });
 
@@ -359,7 +357,7 @@ export function describeContract(engine: StoppableEngine): void {
       await store(factor("a"), patient);
       for (const listed of [range(6), range(12).slice(2)]) {
         await untilStats(queue, { deadLetters: 1 });
-        const { failures, at: failedAt, ...found } = (await find("a"))!;
+        const { failures, at: failedAt, ...found } = (await queue.find("a"))!;
         expect(found).toMatchObject({ state: "dead", attempts: 6 });
         expect(failures).toMatchObject(
           listed.map((index) => ({
@@ -379,11 +377,14 @@ export function describeContract(engine: StoppableEngine): void {
 
     it("rejects a uuid of several accounts with a TypeError unless accountSid is given", async () => {
       for (const account of ACCOUNTS) await store(ofAccount("a", account));
-      await expect(find("a")).rejects.toThrow(TypeError);
+      await expect(queue.find("a")).rejects.toThrow(TypeError);
       for (const accountSid of ACCOUNTS) {
-        expect(await find("a", { accountSid })).toMatchObject({ state: "waiting", accountSid });
+        expect(await queue.find("a", { accountSid })).toMatchObject({
+          state: "waiting",
+          accountSid,
+        });
       }
-      expect(await find("a", { accountSid: "AC3" })).toBeUndefined();
+      expect(await queue.find("a", { accountSid: "AC3" })).toBeUndefined();
     });
   });
 

@@ -43,8 +43,6 @@ export interface EngineUnderTest {
   failures: (EngineOutage & { error: string })[];
   /** Changes the event with this index as another program does; undefined without SQL. */
   change?(assignment: string, index: number): unknown;
-  /** The number of connections to the store, without those of the test. */
-  countConnections(): Promise<number>;
 }
 
 /** The options of a queue in Redis or Postgres; an engine rejects those of another. */

@@ -58,11 +58,6 @@ export function describeOnPostgres(
         const id = `(select id from ${event} order by id limit 1 offset ${index})`;
         await server.query(`update ${event} set ${assignment} where id = ${id}`);
       },
-      async countConnections() {
-        const clients = `select from pg_stat_activity
-          where backend_type = 'client backend' and pid <> pg_backend_pid()`;
-        return (await server.query(clients)).length;
-      },
     });
   });
 }

@@ -39,7 +39,6 @@ export function describeOnRedis(
           error: "replica",
         },
       ],
-      countConnections: async () => (await server.readInfo("clients", "connected_clients:")) - 1,
     });
   });
 }

@@ -1,4 +1,3 @@
-import { spawnSync } from "node:child_process";
 import { connect, type SqliteConnection } from "../../lib/durable/sqlite/node-sqlite";
 import { QUEUE_NAME as name } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
@@ -38,11 +37,6 @@ export function describeOnSqlite(title: string, suite: EngineSuite): void {
         const id = `(SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ${index})`;
         const sql = `UPDATE event SET ${assignment} WHERE id = ${id}`;
         execute(file, `PRAGMA busy_timeout = 5000; ${sql}`);
-      },
-      async countConnections() {
-        // Only Linux lists the open files of a process.
-        const files = spawnSync("ls", ["-l", `/proc/${process.pid}/fd`], { encoding: "utf8" });
-        return files.stdout.split("\n").filter((line) => line.endsWith(` ${file}`)).length;
       },
     });
   });
