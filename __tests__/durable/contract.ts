@@ -216,13 +216,14 @@ export function describeContract(engine: StoppableEngine): void {
       await untilStats(queue, { deadLetters: 1 });
       const event = handled[0]!.event;
       const of = { uuid: "dead", receiver: "shop" };
-      const failed = { attempts: 3, error: "HANDLER_FAILED: never", failedAt: expect.any(Date) };
+      const failedAt = expect.any(Date) as Date;
+      const failed = { attempts: 3, error: "HANDLER_FAILED: never", failedAt };
       expect(await collect(queue.deadLetters())).toEqual([
         { ...of, accountSid: event.account_sid, event, ...failed },
       ]);
       const about = { queue: expect.any(String) as unknown, ...of };
       await until(() => error.mock.calls.length === 4);
-      const line = (fields: object) => [{ ...about, ...fields }, expect.any(String)];
+      const line = (fields: object) => [{ ...about, ...fields }, expect.any(String) as string];
       const failures = [1, 2, 3].map((attempt) => line({ attempt, code: "HANDLER_FAILED" }));
       expect(error.mock.calls).toMatchObject([...failures, line({ attempts: 3 })]);
       unsubscribe(CHANNEL, published);

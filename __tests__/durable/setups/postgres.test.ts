@@ -106,7 +106,7 @@ const behind = (
     writeFileSync(users, '"push" ""\n');
     writeFileSync(
       file,
-      settings.replaceAll(/\$(\w+)/g, (_, name: string) => `${values.get(name)}`),
+      settings.replaceAll(/\$(\w+)/g, (_, name: string) => String(values.get(name))),
     );
     execFileSync("chmod", ["a+rX", file, users]);
     const user = postgres.findServerUser();
