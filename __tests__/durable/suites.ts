@@ -11,5 +11,10 @@ export const SUITES: readonly (readonly [title: string, suite: EngineSuite])[] =
   ["closing", describeClosing],
   ["events that need a confirmation", describeConfirmation],
   ["a receiver during an outage", describeReceiverOutages],
+];
+
+/** The suites of an engine whose tables are SQL. */
+export const SQL_SUITES: typeof SUITES = [
+  ...SUITES,
   ["rows that another program changed", describeForeignRows],
 ];

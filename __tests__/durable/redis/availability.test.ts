@@ -200,6 +200,7 @@ describeOnRedis("a queue in Redis", (app) => {
 
   it("stores no event either while it does not show its memory after a shortage", async () => {
     const queue = open();
+    await storeFactor(queue, "a");
     const isRejected = () => storeFactor(queue, "a").then(() => false, isShort);
     await setLimit((await usedBytes()) / 0.9);
     await until(isRejected);

@@ -1,4 +1,4 @@
 import { describeOnSqlite } from "../../support/sqlite-engine";
-import { SUITES } from "../suites";
+import { SQL_SUITES } from "../suites";
 
-for (const [title, suite] of SUITES) describeOnSqlite(title, suite);
+for (const [title, suite] of SQL_SUITES) describeOnSqlite(title, suite);
