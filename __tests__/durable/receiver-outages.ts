@@ -23,11 +23,6 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
     const deliver = (uuid: string) => receiver.deliver(eventRequest("factor.created", { uuid }));
     return { ...receiver, deliver };
   }
-  async function receiveReady(options: Partial<QueueOptions> = {}) {
-    const receiver = await receive(options);
-    await receiver.queue.ready();
-    return receiver;
-  }
 
   beforeEach(() => {
     handled = [];
@@ -84,9 +79,10 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
         throw new Error("the logger is broken");
       };
       const logger = { debug: fails, info: fails, warn: fails, error: fails };
-      const app = await receiveReady({ ...PATIENT, logger });
-      const hurried = await receiveReady({ storeTimeoutMs: 500 });
-      const closing = await receiveReady();
+      const app = await receive({ ...PATIENT, logger });
+      const hurried = await receive({ storeTimeoutMs: 500 });
+      const closing = await receive();
+      for (const { queue } of [app, hurried, closing]) await queue.ready();
       app.queue.work(app.push.handlers);
       const stored: string[] = [];
       const ending = new AbortController();
@@ -122,7 +118,8 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
 
   for (const { name, error, begin, end } of engine.failures) {
     it(`a store that ${name} gets 503, is reported without a parameter of the event, and 200 afterwards`, async () => {
-      const { push, port, deliver } = await receiveReady({ storeTimeoutMs: 2_000 });
+      const { push, queue, port, deliver } = await receive({ storeTimeoutMs: 2_000 });
+      await queue.ready();
       const reported: unknown[] = [];
       push.onRejected((...report) => void reported.push(report));
       await begin();

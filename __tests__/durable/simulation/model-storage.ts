@@ -77,10 +77,8 @@ export function createModel(nowMs: () => number, listener: ModelListener) {
   /** Whether the clock was set back, by the latest times that were written. */
   function isClockSetBack(limitMs: number): boolean {
     const all = [...events.values()];
-    const last = all
-      .filter(isDue)
-      .toSorted((one, other) => one.runAtMs - other.runAtMs)
-      .at(-1);
+    const due = all.filter(isDue).toSorted((one, other) => one.runAtMs - other.runAtMs);
+    const last = due.at(-1);
     return (
       (last !== undefined && last.runAtMs - last.pauseMs > limitMs) ||
       all.some(({ failedAtMs = 0 }) => failedAtMs > limitMs) ||
@@ -120,16 +118,11 @@ export function createModel(nowMs: () => number, listener: ModelListener) {
       }),
     claim(owner: number, held: readonly number[], count: number): ClaimedEvent[] {
       if (!members.has(owner)) return [];
-      const claimed: ModelEvent[] = [];
-      const due: ModelEvent[] = [];
-      for (const event of events.values()) {
-        if (held.includes(event.id)) continue;
-        if (event.owner === owner) claimed.push(event);
-        else if (isDue(event) && event.runAtMs <= nowMs()) due.push(event);
-      }
+      const free = [...events.values()].filter(({ id }) => !held.includes(id));
+      const claimed = free.filter((event) => event.owner === owner);
+      const due = free.filter((event) => isDue(event) && event.runAtMs <= nowMs());
       due.sort((a, b) => a.runAtMs - b.runAtMs || a.id - b.id);
-      for (const event of due) {
-        if (claimed.length >= count) break;
+      for (const event of due.slice(0, Math.max(0, count - claimed.length))) {
         event.owner = owner;
         event.started++;
         claimed.push(event);
