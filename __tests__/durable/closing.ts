@@ -34,7 +34,7 @@ export function describeClosing(engine: StoppableEngine): void {
   }
 
   /** Asserts that something closes only after the handlers have finished. */
-  async function expectWaiting(closing: Promise<unknown>, finish: () => void): Promise<void> {
+  async function expectWaiting(closing: PromiseLike<unknown>, finish: () => void): Promise<void> {
     let isClosed = false;
     const closed = closing.then(() => (isClosed = true));
     await nextTurn();
@@ -109,24 +109,21 @@ export function describeClosing(engine: StoppableEngine): void {
   });
 
   const { outages, failures, freeze, kill } = engine;
-  const states = [NONE, ...outages, ...failures].map((state) => ({ ...state, then: NONE }));
-  const killed = kill ? [{ ...freeze, name: "is frozen, then killed", then: kill }] : [];
+  const states = [NONE, ...outages, ...failures].map((state) => [state.name, state, NONE] as const);
+  const killed = kill ? [["is frozen, then killed", freeze, kill] as const] : [];
 
-  it.each([...states, ...killed])(
-    "a process ends while the store $name",
-    async ({ begin, end, then }) => {
-      const child = await engine.startProcess(() => {});
-      await begin();
-      try {
-        const exited = once(child, "exit");
-        child.send("close");
-        await once(child, "disconnect");
-        await then.begin();
-        expect(await exited).toEqual([0, null]);
-      } finally {
-        await then.end();
-        await end();
-      }
-    },
-  );
+  it.each([...states, ...killed])("a process ends while the store %s", async (_, during, next) => {
+    const child = await engine.startProcess(() => {});
+    await during.begin();
+    try {
+      const exited = once(child, "exit");
+      child.send("close");
+      await once(child, "disconnect");
+      await next.begin();
+      expect(await exited).toEqual([0, null]);
+    } finally {
+      await next.end();
+      await during.end();
+    }
+  });
 }

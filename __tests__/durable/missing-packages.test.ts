@@ -1,5 +1,6 @@
 import { isBuiltin } from "node:module";
 import { sqliteQueue } from "express-push-verification/durable";
+import type * as Durable from "../../lib/durable";
 import { loadEngine } from "../../lib/durable/packages";
 
 it.each([
@@ -13,7 +14,7 @@ it.each([
       throw Object.assign(error, { code: "MODULE_NOT_FOUND" });
     });
     jest.isolateModules(() => {
-      const durable = jest.requireActual<typeof import("../../lib/durable")>("../../lib/durable");
+      const durable = jest.requireActual<typeof Durable>("../../lib/durable");
       expect(() => durable[engine]({ name: "q", connection })).toThrow(line);
     });
   },
