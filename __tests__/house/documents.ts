@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { pushWebhooks, type WebhookErrorCode } from "express-push-verification";
+import { pushWebhooks } from "express-push-verification";
 import { InputError } from "express-push-verification/admin";
 import { FAILURE_MESSAGES } from "../../lib/admin/client/api-error";
 import { ERRORS } from "../../lib/emulator/emulator-error";
@@ -10,12 +10,34 @@ import { STATUS_BY_CODE } from "../../lib/errors/codes";
 import { TRACE_NAMES } from "../../lib/observability/diagnostics";
 import { DOCUMENTS, readSection, readText, ROOT } from "../support/docs";
 
-const UNKNOWN = { "?": 1 } as never;
+/** Lists of the documents, in any order, and what the code has. */
+const LISTS: [file: string, heading: string, pattern: RegExp, real: readonly string[]][] = [
+  ["docs/options.md", "## Every option", /`(\w+)`(?=(?:, `\w+`)*$)/gm, listOptions()],
+  [
+    "docs/errors.md",
+    "",
+    /^### `([A-Z_]+)`$/gm,
+    [...Object.keys(STATUS_BY_CODE), ...Object.keys(FAILURE_MESSAGES)].concat(
+      "SERVICE_ERROR",
+      new InputError("", []).code,
+    ),
+  ],
+  [
+    "docs/errors.md",
+    "## Codes of durable mode",
+    /`((?:REDIS|POSTGRES|FILE)_[A-Z_]+)`/g,
+    matchAll(readText("lib/durable/queue-error.ts"), /^  \| "([A-Z_]+)"/gm).flat(),
+  ],
+  [
+    "docs/signatures.md",
+    "### Causes",
+    /`((?:SIGNATURE|URL|TOKEN|PARAMS|BODY|OTHER)_\w+)`/g,
+    Object.keys(CAUSES),
+  ],
+  ["docs/observability.md", "## Tracing channels", /^- `([a-z-]+)`/gm, TRACE_NAMES],
+];
 
-/** Lists the codes of a union type: its lines `| "CODE"`. */
-const listCodes = (file: string) => matchAll(readText(file), /^  \| "([A-Z_]+)"/gm).flat();
-
-/** Finds tables, headings and names of files in the documents that do not agree with the code. */
+/** Finds lists, headings and names of files in the documents that do not agree with the code. */
 export function checkDocuments(): string[] {
   const findings: string[] = [];
   const compare = (place: string, written: unknown, real: unknown) => {
@@ -23,32 +45,14 @@ export function checkDocuments(): string[] {
     findings.push(`${place}: has ${JSON.stringify(written)}, the code ${JSON.stringify(real)}`);
   };
 
-  const rows = matchAll(
-    readSection("docs/options.md", "## Every option"),
-    /^- .+:(( `\w+`,?)+)$/gm,
-  );
-  const names = rows.flatMap(([cell = ""]) => cell.match(/\w+/g) ?? []);
-  compare(
-    "docs/options.md",
-    names.toSorted(),
-    listOptions(() => pushWebhooks(UNKNOWN)),
-  );
-
-  const headings = matchAll(readText("docs/errors.md"), /^### `([A-Z_]+)`$/gm).flat();
-  const codes = [
-    ...Object.keys(STATUS_BY_CODE),
-    ...Object.keys(FAILURE_MESSAGES),
-    "SERVICE_ERROR",
-    new InputError("", []).code,
-  ];
-  compare("docs/errors.md, sections", headings.toSorted(), codes.toSorted());
-  const durableRows = readSection("docs/errors.md", "## Codes of durable mode");
-  const queueCodes = matchAll(durableRows, /`((?:REDIS|POSTGRES|FILE)_[A-Z_]+)`/g).flat();
-  const realCodes = listCodes("lib/durable/queue-error.ts");
-  compare("docs/errors.md, QueueError", queueCodes.toSorted(), realCodes.toSorted());
-  for (const code of headings.filter((heading) => heading in STATUS_BY_CODE)) {
+  for (const [file, heading, pattern, real] of LISTS) {
+    const text = heading === "" ? readText(file) : readSection(file, heading);
+    const written = matchAll(text, pattern).flat();
+    compare(`${file} ${heading}`, written.toSorted(), real.toSorted());
+  }
+  for (const [code, status] of Object.entries(STATUS_BY_CODE)) {
     const text = readSection("docs/errors.md", `### \`${code}\``);
-    for (const part of [`**${STATUS_BY_CODE[code as WebhookErrorCode]}.** `, "**Fix.** "])
+    for (const part of [`**${status}.** `, "**Fix.** "])
       if (!text.includes(part)) findings.push(`docs/errors.md, ${code}: has no ${part}`);
   }
   const emulatorRows = readSection("docs/errors.md", "## Codes of `EmulatorError`");
@@ -56,15 +60,6 @@ export function checkDocuments(): string[] {
     ([name, code, status]) => [name, { serviceCode: Number(code), status: Number(status) }],
   );
   compare("docs/errors.md, EmulatorError", Object.fromEntries(emulatorErrors), ERRORS);
-
-  const causes = matchAll(
-    readSection("docs/signatures.md", "### Causes"),
-    /`((?:SIGNATURE|URL|TOKEN|PARAMS|BODY|OTHER)_\w+)`/g,
-  ).flat();
-  compare("docs/signatures.md, causes", causes.toSorted(), Object.keys(CAUSES).toSorted());
-  const traceRows = readSection("docs/observability.md", "## Tracing channels");
-  const traces = matchAll(traceRows, /^- `([a-z-]+)`/gm).flat();
-  compare("docs/observability.md, tracing channels", traces, TRACE_NAMES);
 
   const routes = matchAll(readText("lib/admin/console/console.ts"), /"\/console(\/[\w/:-]+)"/g);
   const routeText = readSection("docs/admin.md", "### Routes of the console");
@@ -92,12 +87,11 @@ function matchAll(text: string, pattern: RegExp): string[][] {
 }
 
 /** The options that the rejection of an unknown one names. */
-function listOptions(create: () => unknown): string[] {
+function listOptions(): string[] {
   try {
-    create();
+    pushWebhooks({ "?": 1 } as never);
   } catch (error) {
-    const [, names = ""] = (error as Error).message.split("The options are: ");
-    return names.replace(".", "").split(", ").toSorted();
+    return (error as Error).message.split("The options are: ")[1]?.match(/\w+/g) ?? [];
   }
   return [];
 }

@@ -1,26 +1,26 @@
-import { existsSync, readdirSync } from "node:fs";
-import { join, posix } from "node:path";
-import { DOCUMENTS, readText, ROOT } from "../support/docs";
+import { execFileSync } from "node:child_process";
+import { posix } from "node:path";
+import { readText, ROOT } from "../support/docs";
 
-const PAGES = [
-  ...DOCUMENTS,
-  ...readdirSync(join(ROOT, "docs", "api")).map((file) => `docs/api/${file}`),
-  "SECURITY.md",
-  "examples/push-login/README.md",
-  "CHANGELOG.md",
-  "CONTRIBUTING.md",
-];
-
-/** Finds relative links of the documents to a file or a heading that does not exist. */
+/**
+ * Finds relative links of the documents to a file or a heading that a reader of the tarball does not
+ * have, and examples that they name.
+ */
 export function checkLinks(): string[] {
-  return PAGES.flatMap((file) => {
+  const args = ["pack", "--dry-run", "--json", "--ignore-scripts"];
+  const packing = execFileSync("npm", args, { cwd: ROOT, stdio: ["ignore", "pipe", "ignore"] });
+  const [{ files }] = JSON.parse(packing.toString()) as [{ files: { path: string }[] }];
+  const packed = new Set(files.map(({ path }) => path));
+  const pages = [...packed].filter((file) => file.endsWith(".md"));
+  return pages.flatMap((file) => {
     const links = [...readProse(file).matchAll(/\]\((?!https?:)([^)#\s]*)(?:#([^)\s]*))?\)/g)];
     const dead = links.filter(([, path = "", anchor]) => {
       const target = path === "" ? file : posix.join(posix.dirname(file), path);
-      if (!existsSync(join(ROOT, target))) return true;
-      return anchor !== undefined && !listAnchors(target).has(anchor);
+      return !packed.has(target) || (anchor !== undefined && !listAnchors(target).has(anchor));
     });
-    return dead.map(([link]) => `${file}: the link ${link} is dead`);
+    const examples = readText(file).match(/\bexamples\/[\w/-]+\.ts\b/g) ?? [];
+    const missing = [...dead.map(([link]) => link), ...examples.filter((one) => !packed.has(one))];
+    return missing.map((link) => `${file}: ${link} is not in the tarball`);
   });
 }
 
@@ -31,12 +31,8 @@ function readProse(file: string): string {
     .replaceAll(/`[^`\n]*`/g, "code");
 }
 
-const anchorsByFile = new Map<string, Set<string>>();
-
 /** The anchors of a document: those that a Markdown renderer gives its headings, and its own. */
 function listAnchors(file: string): Set<string> {
-  const known = anchorsByFile.get(file);
-  if (known !== undefined) return known;
   const text = readText(file).replaceAll(/^```[^]*?^```$/gm, "");
   const anchors = new Set([...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = ""]) => id));
   for (const [, heading = ""] of text.matchAll(/^#+ (.*)$/gm)) {
@@ -49,6 +45,5 @@ function listAnchors(file: string): Set<string> {
     for (let count = 1; anchors.has(unique); count++) unique = `${anchor}-${count}`;
     anchors.add(unique);
   }
-  anchorsByFile.set(file, anchors);
   return anchors;
 }

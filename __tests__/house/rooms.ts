@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, posix } from "node:path";
+import { readSection } from "../support/docs";
 
 const lib = join(__dirname, "..", "..", "lib");
 const files = readdirSync(lib, { recursive: true, encoding: "utf8" })
@@ -12,22 +13,14 @@ const importsOf = (file: string) =>
     ),
   ].map(([, target = ""]) => target);
 
-/** The folders of the core: a folder imports only from itself and the folders before it. */
-const CORE = [
-  "form",
-  "validation",
-  "signature",
-  "errors",
-  "memory",
-  "event",
-  "observability",
-  "time",
-  "challenge",
-  "delivery",
-  "receiver",
-];
-/** Folders with a subpath export or a bin; each imports the core and no other side room. */
-const SIDE_ROOMS = ["durable", "admin", "emulator", "testing", "otel", "cli"];
+/** The lists of the documentation: each folder of the core imports only from those before it. */
+const [CORE = [], SIDE_ROOMS = []] = Array.from(
+  readSection("docs/architecture.md", "## Folders").matchAll(
+    /^`form`.*$|^`durable`.*(?= import from these)/gm,
+  ),
+  ([list]): string[] => list.match(/\w+/g) ?? [],
+);
+const PAGE = /^admin\/console\/page\/[\w-]+\.tsx$/;
 
 /** The only files that may import each package. */
 const HOMES: Record<string, RegExp> = {
@@ -43,23 +36,20 @@ const HOMES: Record<string, RegExp> = {
   bullmq: /^durable\/redis\/[\w-]+\.ts$/,
   ioredis: /^durable\/redis\/[\w-]+\.ts$/,
   pg: /^durable\/postgres\/[\w-]+\.ts$/,
-  ...Object.fromEntries(
-    ["preact", "preact/hooks", "@preact/signals"].map((name) => [
-      name,
-      /^admin\/console\/page\/[\w-]+\.tsx$/,
-    ]),
-  ),
+  preact: PAGE,
+  "preact/hooks": PAGE,
+  "@preact/signals": PAGE,
   commander: /^cli\/[\w-]+\.ts$/,
 };
 
 const roomOf = (file: string) => file.split("/", 1)[0] ?? "";
 
-/** Finds folders that the lists above do not have, and imports that they do not allow. */
+/** Finds folders that the lists do not have, and imports that they do not allow. */
 export function checkRooms(): string[] {
   const rooms = readdirSync(lib).filter((name) => name !== "index.ts");
   const unlisted = rooms.filter((room) => ![...CORE, ...SIDE_ROOMS].includes(room));
   return [
-    ...unlisted.map((room) => `lib/${room}: is not listed in the check of the rooms`),
+    ...unlisted.map((room) => `lib/${room}: is not listed in docs/architecture.md`),
     ...files.flatMap((file) =>
       importsOf(file)
         .filter((target) => !mayImport(file, target))
