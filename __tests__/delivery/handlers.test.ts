@@ -133,17 +133,13 @@ describe("dispatch", () => {
   const published = useChannels("handled", "unhandled", "failed");
   const warnings = useWarnings();
 
-  it("runs handlers at the same time and waits for all", async () => {
+  it("runs handlers at the same time with the event and its context, and waits for all", async () => {
     const log: string[] = [];
     const gate = createGate();
     const first = () => gate.opened.then(() => log.push("first"));
-    await dispatchTo([first, () => (log.push("second"), gate.open())]);
+    const handler = jest.fn(() => (log.push("second"), gate.open()));
+    await dispatchTo([first, handler]);
     expect(log).toEqual(["second", "first"]);
-  });
-
-  it("passes the event and its context", async () => {
-    const handler = jest.fn();
-    await dispatchTo([handler]);
     expect(handler.mock.calls).toEqual([[event, { ...context, signal: expect.any(AbortSignal) }]]);
   });
 
@@ -170,19 +166,6 @@ describe("dispatch", () => {
     await expect(push.dispatch(event)).rejects.toHaveProperty("code", "HANDLER_FAILED");
     expect(warnings.listCodes()).toEqual(["HANDLER_FAILED"]);
   });
-
-  it.each(["worker", undefined])(
-    "logs a failure with its run, of receiver %s",
-    async (receiver) => {
-      const error = jest.fn();
-      const push = pushWebhooks({ ...options, name: undefined, logger: { ...silent, error } });
-      push.onAny(() => Promise.reject(new Error("no")));
-      await expect(push.dispatch(event, { attempt: 3, receiver })).rejects.toEqual(FAILED);
-      const { type, uuid } = event;
-      const fields = { code: "HANDLER_FAILED", type, uuid, attempt: 3, receiver, err: FAILED };
-      expect(error.mock.calls).toEqual([[fields, expect.any(String)]]);
-    },
-  );
 
   it.each([
     ["without a handler", [], ["EVENT_UNHANDLED"]],
@@ -244,19 +227,27 @@ describe("dispatch", () => {
     ["unhandled", "factor.created", {}],
     ["unhandled", "factor.suspended", {}],
   ])("publishes and logs an event that was %s: %s", async (result, type, more) => {
-    const [warn, onError] = [jest.fn(), jest.fn()];
-    const push = pushWebhooks({ ...options, logger: { ...silent, warn } })
+    const [warn, error, onError] = [jest.fn(), jest.fn(), jest.fn()];
+    const push = pushWebhooks({ ...options, logger: { ...silent, warn, error } })
       .on("challenge.approved", noop)
       .on("challenge.denied", () => Promise.reject(new Error("no")))
       .onAny(noop)
       .onError(onError);
-    const dispatched = push.dispatch({ ...event, type } as PushEvent, context);
-    expect(await dispatched.catch((error: unknown) => error)).toEqual(
-      result === "failed" ? FAILED : undefined,
-    );
+    const run = { ...context, receiver: "worker" };
+    const dispatched = push.dispatch({ ...event, type } as PushEvent, run);
+    expect(await dispatched.catch(Object)).toEqual(result === "failed" ? FAILED : undefined);
     expect(published).toEqual([[result, { type, ...more }]]);
-    const logged = [{ receiver: "login", type, uuid: event.uuid }, expect.any(String)];
+    const about = { type, uuid: event.uuid };
+    const logged = [{ receiver: "login", ...about }, expect.any(String)];
     expect(warn.mock.calls).toEqual(result === "unhandled" ? [logged] : []);
+    const failed = {
+      ...about,
+      code: "HANDLER_FAILED",
+      attempt: 3,
+      receiver: "worker",
+      err: FAILED,
+    };
+    expect(error.mock.calls).toEqual(result === "failed" ? [[failed, expect.any(String)]] : []);
     const failure = [FAILED, expect.objectContaining({ type })];
     expect(onError.mock.calls).toEqual(result === "failed" ? [failure] : []);
   });

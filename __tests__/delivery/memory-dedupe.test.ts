@@ -23,12 +23,6 @@ function handle(store: DedupeStore, claim: DedupeClaim): void {
 afterEach(() => jest.useRealTimers());
 
 describe("createMemoryDedupe", () => {
-  it("distinguishes a conflict and a duplicate", () => {
-    const store = createMemoryDedupe();
-    handle(store, claimOf("a"));
-    expect(store.claim(claimOf("a", { contentHash: "else" }))).toBe("conflict");
-  });
-
   it.each([
     [{ ttlMs: 1_000 }, 1_000],
     [{}, 86_400_000],
@@ -40,6 +34,7 @@ describe("createMemoryDedupe", () => {
       handle(store, claimOf("a"));
       jest.advanceTimersByTime(ttlMs - 1);
       expect(store.claim(claimOf("a", other))).toBe("done");
+      expect(store.claim(claimOf("a", { contentHash: "else" }))).toBe("conflict");
       jest.advanceTimersByTime(1);
       expect(store.claim(claimOf("a", other))).toBe("new");
       expect(warnings.list()).toEqual([]);
@@ -84,9 +79,8 @@ describe("createMemoryDedupe", () => {
   it.each([{ ttlMs: 0 }, { maxEntries: 0 }, { maxBytes: 0 }, { ttl: 5 }])(
     "rejects the options %j",
     (options) => {
-      const message: unknown = expect.stringMatching(/^createMemoryDedupe: /);
-      const error: unknown = expect.objectContaining({ name: "TypeError", message });
-      expect(() => createMemoryDedupe(options)).toThrow(error as Error);
+      expect(() => createMemoryDedupe(options)).toThrow(TypeError);
+      expect(() => createMemoryDedupe(options)).toThrow(/^createMemoryDedupe: /);
     },
   );
 });
