@@ -7,8 +7,7 @@ import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { transform } from "@swc/core";
-import { build } from "esbuild";
+import { build, transform } from "esbuild";
 import {
   AUTH_TOKEN,
   CHALLENGE_SID,
@@ -63,11 +62,9 @@ interface App {
   path?: string;
   /** What it responds by itself. */
   statuses?: Record<string, number>;
-  build?: () => Promise<void>;
+  build?: () => Promise<unknown>;
 }
 
-/** Both routers are of one app, which is built once. */
-let nextBuilt: Promise<void> | undefined;
 const NEXT = [bin("next/dist/bin/next"), "start", "next-app", "--hostname", "127.0.0.1"];
 
 /** Serves a function with the code of `vercel dev`, whose helpers read the body. */
@@ -84,27 +81,25 @@ const APPS: Record<string, App> = {
   Koa: { args: ["koa.js"] },
   "Koa, after koa-bodyparser": { args: ["koa_bodyparser.js"], statuses: { JSON: 400 } },
   NestJS: { args: ["nest.js"] },
-  "Next.js, App Router": { args: NEXT, build: () => (nextBuilt ??= buildNext()) },
-  "Next.js, Pages Router": {
-    args: NEXT,
-    path: "/api/push",
-    build: () => (nextBuilt ??= buildNext()),
+  "Next.js, App Router": { args: NEXT, build: buildNext },
+  "Next.js, Pages Router": { args: NEXT, path: "/api/push", build: buildNext },
+  SvelteKit: {
+    args: ["svelte-app/build/index.js"],
+    build: () => buildOnce("svelte-app", "vite/bin/vite.js"),
   },
-  SvelteKit: { args: ["svelte-app/build/index.js"], build: buildSvelte },
   "Lambda, HTTP API": { args: [gateway, "http_api", join(folder, "lambda.js")] },
   "Lambda, REST API": { args: [gateway, "rest_api", join(folder, "lambda.js")] },
   "Lambda, load balancer": { args: [gateway, "load_balancer", join(folder, "lambda.js")] },
   "Google functions": {
     args: [bin("@google-cloud/functions-framework/build/src/main.js"), "--target=push"],
     statuses: { JSON: 400, gzip: 400 },
-    build: () => writeModule("index.js", 'require("./google.js");'),
   },
   "Nest on Fastify": { args: ["nest_fastify.js"] },
   // Astro needs Node.js 22.
   Astro: {
     command: findNodeWithSqlite(),
     args: ["astro-app/dist/server/entry.mjs"],
-    build: buildAstro,
+    build: () => buildOnce("astro-app", "astro/bin/astro.mjs", findNodeWithSqlite()),
   },
   "Express on Lambda": { args: [gateway, "http_api", join(folder, "lambda_express.js")] },
   "Cloudflare Workers": {
@@ -112,66 +107,45 @@ const APPS: Record<string, App> = {
     args: ["serve", "worker.capnp", "--socket-addr", "http=127.0.0.1:PORT"],
     build: buildWorker,
   },
-  Bun: { command: bin("@oven/bun-linux-x64/bin/bun"), args: ["edge.mjs"], build: writeEdge },
+  Bun: { command: bin("@oven/bun-linux-x64/bin/bun"), args: ["edge.mjs"] },
   Deno: {
     command: bin("@deno/linux-x64-glibc/deno"),
     args: "serve --allow-all --no-lock --host 127.0.0.1 --port PORT edge.mjs".split(" "),
-    build: writeEdge,
   },
-  "Vercel, a method fetch": { ...serveOnVercel("edge.mjs"), build: writeEdge },
+  "Vercel, a method fetch": serveOnVercel("edge.mjs"),
   "Vercel, its request and response": serveOnVercel("vercel.js"),
   "Azure functions": { args: [gateway, "azure", join(folder, "azure.js")] },
 };
 
-async function writeModule(file: string, text: string): Promise<void> {
+/** Writes a recipe as an ES module without types, as the compiler of a framework sees it. */
+async function writeRoute(file: string, text: string): Promise<void> {
+  // Next.js reads `export const` in the text: esbuild leaves it as it is.
+  writeFile(file, (await transform(text, { loader: "tsx", jsx: "automatic" })).code);
+}
+
+function writeFile(file: string, text: string): void {
   mkdirSync(dirname(join(folder, file)), { recursive: true });
   writeFileSync(join(folder, file), text);
 }
 
-/** Writes a recipe as an ES module without types, as the compiler of a framework sees it. */
-async function writeRoute(file: string, text: string): Promise<void> {
-  // Next.js reads `export const` in the text: a compiler must leave it as it is.
-  const { code } = await transform(text, {
-    jsc: {
-      parser: { syntax: "typescript", tsx: true },
-      transform: { react: { runtime: "automatic" } },
-      target: "es2023",
-    },
-  });
-  await writeModule(file, code);
-}
+const built = new Map<string, Promise<unknown>>();
 
-/** Builds without the secrets of production, as a build server does. */
-async function runBuild(cwd: string, args: string[], command = process.execPath): Promise<void> {
+/** Builds an app without the secrets of production, as a build server does. */
+function buildOnce(app: string, script: string, command = process.execPath): Promise<unknown> {
   const { PUSH_AUTH_TOKEN: _token, PUSH_PUBLIC_URL: _url, ...clean } = env;
-  const settings = { NODE_ENV: "production" };
-  await run(command, args, { cwd: join(folder, cwd), env: { ...clean, ...settings } });
+  const settings = { cwd: join(folder, app), env: { ...clean, NODE_ENV: "production" } };
+  const building = built.get(app) ?? run(command, [bin(script), "build"], settings);
+  built.set(app, building);
+  return building;
 }
 
-async function buildSvelte(): Promise<void> {
-  await writeModule("svelte-app/package.json", '{ "type": "module" }');
-  await writeModule(
-    "svelte-app/svelte.config.js",
-    `import adapter from "@sveltejs/adapter-node";
-    export default { kit: { adapter: adapter(), csrf: { trustedOrigins: ["*"] } } };`,
-  );
-  await writeModule(
-    "svelte-app/vite.config.js",
-    `import { sveltekit } from "@sveltejs/kit/vite";
-    export default { plugins: [sveltekit()] };`,
-  );
-  await writeModule("svelte-app/src/app.html", "<!doctype html>%sveltekit.head%%sveltekit.body%");
-  await writeRoute("svelte-app/src/routes/webhooks/push/+server.js", findRecipe("svelte"));
-  await runBuild("svelte-app", [bin("vite/bin/vite.js"), "build"]);
+/** Both routers are of one app. */
+function buildNext(): Promise<unknown> {
+  return buildOnce("next-app", "next/dist/bin/next");
 }
 
-function writeEdge(): Promise<void> {
-  return writeRoute("edge.mjs", findRecipe("edge"));
-}
-
-async function buildWorker(): Promise<void> {
-  await writeEdge();
-  await build({
+function buildWorker(): Promise<unknown> {
+  return build({
     entryPoints: [join(folder, "edge.mjs")],
     outfile: join(folder, "worker.js"),
     bundle: true,
@@ -181,61 +155,6 @@ async function buildWorker(): Promise<void> {
       js: 'import { createRequire } from "node:module"; const require = createRequire("/");',
     },
   });
-  const names = ["PUSH_AUTH_TOKEN", "PUSH_PUBLIC_URL"];
-  const bindings = names.map((name) => `(name = "${name}", fromEnvironment = "${name}")`);
-  await writeModule(
-    "worker.capnp",
-    `using Workerd = import "/workerd/workerd.capnp";
-    const config :Workerd.Config = (
-      services = [(name = "main", worker = .worker)],
-      sockets = [(name = "http", address = "*:0", http = (), service = "main")],
-    );
-    const worker :Workerd.Worker = (
-      modules = [(name = "worker.js", esModule = embed "worker.js")],
-      compatibilityDate = "2026-05-01",
-      compatibilityFlags = ["nodejs_compat"],
-      bindings = [${bindings.join(", ")}],
-    );`,
-  );
-}
-
-async function buildAstro(): Promise<void> {
-  await writeModule("astro-app/package.json", '{ "type": "module" }');
-  await writeModule(
-    "astro-app/astro.config.mjs",
-    `import node from "@astrojs/node";
-    export default {
-      output: "server",
-      adapter: node({ mode: "standalone" }),
-      server: { host: "127.0.0.1" },
-      security: { checkOrigin: false },
-      // Another package of this folder has an older version of cookie.
-      vite: { ssr: { noExternal: ["cookie"] } },
-    };`,
-  );
-  await writeRoute("astro-app/src/pages/webhooks/push.js", findRecipe("astro"));
-  await runBuild("astro-app", [bin("astro/bin/astro.mjs"), "build"], findNodeWithSqlite());
-}
-
-async function buildNext(): Promise<void> {
-  await writeModule("next-app/package.json", "{}");
-  // Without this file, Next.js finds the settings of the repository, with the paths of its source.
-  await writeModule("next-app/jsconfig.json", "{}");
-  // The packages are links to those of the repository.
-  const settings = `module.exports = { turbopack: { root: ${JSON.stringify(ROOT)} } };`;
-  await writeModule("next-app/next.config.js", settings);
-  await writeRoute("next-app/lib/push.js", findRecipe("next"));
-  await writeRoute("next-app/app/webhooks/push/route.js", findRecipe("next_route"));
-  await writeRoute("next-app/pages/api/push.js", findRecipe("next_pages"));
-  await writeRoute("next-app/app/login/page.js", readText("examples/frameworks/next_login.tsx"));
-  await writeRoute("next-app/lib/service.js", readService());
-  await writeModule(
-    "next-app/app/layout.js",
-    `import { createElement } from "react";
-    const Layout = ({ children }) => createElement("html", {}, createElement("body", {}, children));
-    export default Layout;`,
-  );
-  await runBuild("next-app", [bin("next/dist/bin/next"), "build"]);
 }
 
 // The last lines of a run name the missing requirements of skipped tests.
@@ -247,6 +166,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
   beforeAll(async () => {
     rmSync(folder, { recursive: true, force: true });
     await installPackage(folder);
+    cpSync(join(__dirname, "recipes"), folder, { recursive: true });
     const settings = {
       extends: "../../../tsconfig.json",
       compilerOptions: {
@@ -263,17 +183,26 @@ describeWithFrameworks("the recipes for other frameworks", () => {
       // The default excludes the folder of the output.
       exclude: [],
     };
-    writeFileSync(join(folder, "tsconfig.json"), JSON.stringify(settings));
-    writeFileSync(join(folder, "package.json"), JSON.stringify({ type: "commonjs" }));
+    writeFile("tsconfig.json", JSON.stringify(settings));
+    writeFile("package.json", JSON.stringify({ type: "commonjs" }));
     for (const { name, code } of listRecipes()) {
+      const file = name === "vitest" ? "vitest.test.ts" : `${name}.ts`;
       // It imports a file of the app.
-      if (name !== "next_route") writeFileSync(join(folder, `${name}.ts`), code);
+      if (name !== "next_route") writeFile(file, code);
     }
-    await writeModule("site/lib/push.ts", findRecipe("next"));
-    await writeModule("site/lib/service.ts", readService());
-    await writeModule("site/app/webhooks/push/route.ts", findRecipe("next_route"));
-    const page = readText("examples/frameworks/next_login.tsx");
-    await writeModule("site/app/login/page.tsx", page);
+    await writeRoute("edge.mjs", findRecipe("edge"));
+    await writeRoute("svelte-app/src/routes/webhooks/push/+server.js", findRecipe("svelte"));
+    await writeRoute("astro-app/src/pages/webhooks/push.js", findRecipe("astro"));
+    for (const [file, code] of [
+      ["lib/push", findRecipe("next")],
+      ["lib/service", readService()],
+      ["app/webhooks/push/route", findRecipe("next_route")],
+      ["pages/api/push", findRecipe("next_pages")],
+      ["app/login/page", readText("examples/frameworks/next_login.tsx")],
+    ] as const) {
+      writeFile(`site/${file}.tsx`, code);
+      await writeRoute(`next-app/${file}.js`, code);
+    }
     const koa = findRecipe("koa")
       .replace("new Koa()", "new Koa().use(bodyParser())")
       .replace(
@@ -281,10 +210,10 @@ describeWithFrameworks("the recipes for other frameworks", () => {
         "(Object.assign(context.req, { rawBody: context.request.rawBody }),",
       );
     const parser = 'import bodyParser from "koa-bodyparser";\n';
-    await writeModule("koa_bodyparser.ts", parser + koa);
+    writeFile("koa_bodyparser.ts", parser + koa);
     const nest = findRecipe("nest").replace("AppModule, {", "AppModule, new FastifyAdapter(), {");
     const adapter = 'import { FastifyAdapter } from "@nestjs/platform-fastify";\n';
-    writeFileSync(join(folder, "nest_fastify.ts"), adapter + nest);
+    writeFile("nest_fastify.ts", adapter + nest);
   }, 120_000);
   afterEach(() => {
     for (const child of started.splice(0)) child.kill("SIGKILL");
@@ -334,7 +263,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
   it.each(["start", "dev"])(
     "Next.js %s: a login page waits until the phone approves",
     async (mode) => {
-      await (nextBuilt ??= buildNext());
+      await buildNext();
       const port = await findFreePort();
       const emulator = await startEmulator();
       const url = `http://127.0.0.1:${port}`;
@@ -379,31 +308,15 @@ describeWithFrameworks("the recipes for other frameworks", () => {
     180_000,
   );
 
-  it("Jest with jsdom: a test of a receiver passes", async () => {
-    cpSync(join(folder, "jest_jsdom.js"), join(folder, "jest_jsdom.test.js"));
-    const config = {
-      rootDir: folder,
-      testEnvironment: "node",
-      testMatch: ["**/jest_jsdom.test.js"],
-    };
-    const args = ["--config", JSON.stringify(config), "--json"];
-    const jest = join(ROOT, "node_modules", "jest", "bin", "jest.js");
-    const { stdout } = await run(process.execPath, [jest, ...args]);
-    expect(JSON.parse(stdout)).toMatchObject({ success: true, numPassedTests: 2 });
-  }, 60_000);
-
-  it("node:test: a test of a receiver passes", async () => {
-    await run(process.execPath, ["--test", join(folder, "node_test.js")]);
-  }, 60_000);
-
-  it("vitest: a test with mocked time passes", async () => {
-    const vitest = join(home, "node_modules", "vitest", "vitest.mjs");
-    cpSync(join(folder, "vitest.ts"), join(folder, "vitest.test.ts"));
-    // No other file: the test of Jest is in this folder, too.
-    const args = ["run", "vitest.test.ts", "--root", folder, "--reporter", "json"];
-    const { stdout } = await run(process.execPath, [vitest, ...args]);
-    expect(JSON.parse(stdout)).toMatchObject({ success: true, numPassedTests: 1 });
-  }, 60_000);
+  const config = { rootDir: folder, testEnvironment: "node", testMatch: ["**/jest_jsdom.js"] };
+  const jest = join(ROOT, "node_modules", "jest", "bin", "jest.js");
+  it.each([
+    ["Jest with jsdom", [jest, "--config", JSON.stringify(config)]],
+    ["node:test", ["--test", "node_test.js"]],
+    ["vitest", [bin("vitest/vitest.mjs"), "run", "vitest.test.ts"]],
+  ])("%s: a test of a receiver passes", async (_runner, args) => {
+    await run(process.execPath, args, { cwd: folder });
+  });
 });
 
 /** Returns a module with the function of examples/login.ts that creates a challenge. */

@@ -1,11 +1,11 @@
 /** Two processes that are restarted under load, as in examples/deploy: behind its nginx, and without. */
-import { spawn, type ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
 import { tmpdir } from "node:os";
-import { delimiter, join } from "node:path";
+import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { createChildProcesses } from "../support/child-processes";
 import { readText } from "../support/docs";
@@ -16,13 +16,10 @@ import { eventRequest } from "../support/webhook-requests";
 
 const LANES = 8;
 const PATH = "/webhooks/push";
-const binary = [...(process.env.PATH ?? "").split(delimiter), "/usr/sbin"]
-  .map((folder) => join(folder, "nginx"))
-  .find((file) => existsSync(file));
-if (binary === undefined && process.env.CI === "true") {
-  throw new Error("The tests need nginx: put it on the PATH.");
-}
-const describeWithNginx = binary === undefined ? describe.skip : describeWithRedis;
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+const isMissing = spawnSync("nginx", ["-v"], { env }).status !== 0;
+if (isMissing && process.env.CI === "true") throw new Error("The tests need nginx on the PATH.");
+const describeWithNginx = isMissing ? describe.skip : describeWithRedis;
 
 const apps = createChildProcesses(join(__dirname, "../support/app-process.ts"));
 const folder = mkdtempSync(join(tmpdir(), "push-nginx-"));
@@ -54,7 +51,7 @@ async function startNginx(ports: readonly number[]): Promise<number> {
     events {} http { access_log off; ${bodies} ${server} }`,
   );
   const args = ["-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")];
-  nginx = spawn(binary ?? "", args, { stdio: "ignore" });
+  nginx = spawn("nginx", args, { env, stdio: "ignore" });
   await untilListening(port);
   return port;
 }

@@ -1,112 +1,160 @@
+/** The packed tarball: its files, and apps of one entry each, bundled into one file that runs alone. */
 import { execFile } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join, posix, relative } from "node:path";
+import { join, relative } from "node:path";
 import { promisify } from "node:util";
-import settings from "../../package.json";
-import { installPackage } from "../support/built-package";
-import { DOCUMENTS, readText } from "../support/docs";
+import { signedRequest } from "express-push-verification/testing";
+import { dependencies, name as NAME } from "../../package.json";
+import { installPackage, linkPackages } from "../support/built-package";
+import { ROOT } from "../support/docs";
+import { findNodeWithSqlite } from "../support/node-24";
+import { AUTH_TOKEN as authToken, PUBLIC_URL as publicUrl } from "../support/webhook-requests";
 
 const run = promisify(execFile);
+const FRAMEWORKS = join(ROOT, "examples", "frameworks");
 
-/** The files of the entries, and the packages whose types each may name. */
-const ENTRIES = Object.values(settings.exports).flatMap((entry) =>
-  typeof entry === "string" ? [] : [entry.types],
-);
-const ALLOWED: Record<string, string[]> = { "./dist/admin/index.d.ts": ["express"] };
+const request = signedRequest({ authToken, publicUrl }, "challenge.approved");
+const settings = JSON.stringify({ authToken, publicUrl });
+/** The code of each app, the line that it prints, and the packages that it installs. */
+const APPS: Record<string, [code: string, printed: string, packages: string[]]> = {
+  receiver: [
+    `import { pushWebhooks, verifyPushRequest } from "${NAME}";
+    const { length } = pushWebhooks(${settings}).onAny(() => {}).handledTypes();
+    verifyPushRequest(${JSON.stringify(request)}, ${settings}).then(({ type }) => console.log(type, length));`,
+    "challenge.approved 5",
+    [],
+  ],
+  sqlite: [
+    `import { sqliteQueue } from "${NAME}/durable/sqlite";
+    const queue = sqliteQueue({ name: "bundle", file: process.argv[2] });
+    queue.ready().then(() => queue.close()).then(() => console.log("closed"));`,
+    "closed",
+    [],
+  ],
+  redis: [
+    `import { redisQueue } from "${NAME}/durable/redis";
+    const queue = redisQueue({ name: "bundle", connection: "redis://127.0.0.1:1" });
+    queue.close().then(() => console.log("closed"));`,
+    "closed",
+    ["bullmq", "ioredis"],
+  ],
+  postgres: [
+    `import { postgresQueue } from "${NAME}/durable/postgres";
+    const queue = postgresQueue({ name: "bundle", connection: "postgres://127.0.0.1:1/a" });
+    queue.close().then(() => console.log("closed"));`,
+    "closed",
+    ["pg"],
+  ],
+};
 
-/** Lists the packages that a file of declarations imports, also by way of the files it imports. */
-function listPackages(folder: string, first: string): string[] {
-  const found = new Set<string>();
-  const files = new Set([join(folder, first)]);
-  // Files that are added meanwhile are visited, too.
-  for (const file of files) {
-    const text = readFileSync(file, "utf8").replaceAll(/\/\*[^]*?\*\//g, "");
-    const targets = text.matchAll(
-      /(?<!")\b(?:from|import|require)\s*\(?\s*"([^"\s]+)"|<reference types="([^"]+)"/g,
-    );
-    for (const [, target, reference] of targets) {
-      const name = target ?? reference ?? "";
-      const path = join(dirname(file), name);
-      if (name === "..") files.add(join(path, "index.d.ts"));
-      else if (name.startsWith(".")) files.add(`${path}.d.ts`);
-      else if (!name.startsWith("node:")) found.add(name);
-    }
+let folder: string;
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), "push-bundle-"));
+  await installPackage(folder);
+  // The app of each entry has only its own dependencies.
+  for (const [name, [code, , packages]] of Object.entries(APPS)) {
+    cpSync(join(folder, "node_modules"), join(folder, name, "node_modules"), { recursive: true });
+    linkPackages(join(folder, name), packages);
+    writeFileSync(join(folder, name, "app.mjs"), code);
   }
-  return [...found];
-}
+}, 120_000);
+
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the packed tarball", () => {
-  let app: string;
-  let home: string;
-  let files: string[];
-
-  beforeAll(async () => {
-    app = mkdtempSync(join(tmpdir(), "push-app-"));
-    await installPackage(app);
-    home = join(app, "node_modules", settings.name);
-    const entries = readdirSync(home, { recursive: true, withFileTypes: true });
-    files = entries
-      .filter((entry) => entry.isFile())
-      .map((entry) => posix.join("package", relative(home, entry.parentPath), entry.name));
-  });
-
-  afterAll(() => rmSync(app, { recursive: true, force: true }));
-
   it("depends on body-parser and commander only", () => {
-    expect(settings.dependencies).toEqual({ "body-parser": "^2.4.0", commander: "^14.0.0" });
+    expect(dependencies).toEqual({ "body-parser": "^2.4.0", commander: "^14.0.0" });
   });
 
-  it("holds the build, the documents, the examples that they name, and nothing else", () => {
-    const others = files.filter(
-      (file) =>
-        !/^package\/(dist\/.+\.(js|d\.ts)|dist\/admin\/console\/assets\/(page\.(html|css)|icon\.svg)|docs\/.+\.(md|png)|examples\/(.+\.(tsx?|js|html|css|svg|md|yaml|conf)|deploy\/Dockerfile))$/.test(
-          file,
-        ),
-    );
-    expect(others.toSorted()).toEqual([
-      "package/CHANGELOG.md",
-      "package/CONTRIBUTING.md",
-      "package/LICENSE",
-      "package/README.md",
-      "package/SECURITY.md",
-      "package/dist/admin/console/assets/preact.LICENSE",
-      "package/dist/validation/zod.LICENSE",
-      "package/package.json",
+  it("holds the build, the documents, the examples, and nothing else", () => {
+    const home = join(folder, "node_modules", NAME);
+    const files = readdirSync(home, { recursive: true, withFileTypes: true })
+      .filter((entry) => entry.isFile())
+      .map((entry) => relative(home, join(entry.parentPath, entry.name)));
+    const known =
+      /^(dist\/.+\.(js|d\.ts)|dist\/admin\/console\/assets\/(page\.(html|css)|icon\.svg)|docs\/.+\.(md|png)|examples\/(.+\.(tsx?|js|html|css|svg|md|yaml|conf)|deploy\/Dockerfile))$/;
+    expect(files.filter((file) => !known.test(file)).toSorted()).toEqual([
+      "CHANGELOG.md",
+      "CONTRIBUTING.md",
+      "LICENSE",
+      "README.md",
+      "SECURITY.md",
+      "dist/admin/console/assets/preact.LICENSE",
+      "dist/validation/zod.LICENSE",
+      "package.json",
     ]);
-    expect(files).toEqual(expect.arrayContaining(DOCUMENTS.map((file) => `package/${file}`)));
-  });
-
-  it.each([...DOCUMENTS, "SECURITY.md", "CHANGELOG.md"])(
-    "contains the files that %s links to, and the examples that it names",
-    (document) => {
-      const text = readText(document);
-      const links = text.replaceAll(/```[^]*?```/g, "").matchAll(/\]\((?!https?:)([^)#\s]+)/g);
-      const targets = [...links].map(([, link = ""]) => posix.join(posix.dirname(document), link));
-      targets.push(...(text.match(/\bexamples\/[\w/-]+\.ts\b/g) ?? []));
-      expect(targets.filter((target) => !files.includes(`package/${target}`))).toEqual([]);
-    },
-  );
-
-  it.each(ENTRIES)("has declarations in %s that reach no package but those they may", (entry) => {
-    expect(listPackages(home, entry)).toEqual(ALLOWED[entry] ?? []);
-    // What the check finds elsewhere.
-    expect(listPackages(home, "dist/durable/redis/connection.d.ts")).toContain("ioredis");
-  });
-
-  it("has a CLI that needs no other package", async () => {
-    const bin = join(home, settings.bin["push-webhooks"]);
-    expect(readFileSync(bin, "utf8")).toMatch(/^#!\/usr\/bin\/env node\n/);
-    const version = await run(process.execPath, [bin, "--version"], { cwd: app });
-    expect(version.stdout).toBe(`${settings.version}\n`);
   });
 
   it("is the same module for import and require, and does not load express", async () => {
-    const script = `import { createRequire } from "node:module"; import { WebhookError } from "${settings.name}";
+    const script = `import { createRequire } from "node:module"; import { WebhookError } from "${NAME}";
       const require = createRequire(process.cwd() + "/x");
       const loaded = Object.keys(require.cache).filter((file) => /node_modules.express.(?!push)/.test(file));
-      console.log(require("${settings.name}").WebhookError === WebhookError, loaded.length);`;
-    const asked = await run(process.execPath, ["--input-type=module", "-e", script], { cwd: app });
-    expect(asked.stdout).toBe("true 0\n");
+      console.log(require("${NAME}").WebhookError === WebhookError, loaded.length);`;
+    const args = ["--input-type=module", "-e", script];
+    const { stdout } = await run(process.execPath, args, { cwd: folder });
+    expect(stdout).toBe("true 0\n");
   });
+});
+
+// Each script of a bundler has the paths of an app, `app`, and of its bundle, `outfile`.
+const ESBUILD = `
+  const isModule = outfile.endsWith(".mjs");
+  const format = isModule ? "esm" : "cjs";
+  const settings = { platform: "node", target: "node20", bundle: true, minify: true, format };
+  // The bundled packages are CommonJS: they call require for the modules of Node.js.
+  const js = 'import { createRequire } from "node:module"; const require = createRequire(import.meta.url);';
+  const banner = isModule ? { js } : {};
+  await require("esbuild").build({ entryPoints: [app], outfile, ...settings, banner });`;
+const ROLLUP = `
+  const bundle = await require("rollup").rollup({
+    input: app,
+    plugins: [
+      require("@rollup/plugin-node-resolve").default({ preferBuiltins: true }),
+      require("@rollup/plugin-commonjs").default(),
+      require("@rollup/plugin-json").default(),
+    ],
+    onwarn() {},
+  });
+  await bundle.write({ file: outfile, format: outfile.endsWith(".mjs") ? "es" : "cjs" });`;
+const WEBPACK = `
+  const { basename, dirname } = require("node:path");
+  const output = { path: dirname(outfile), filename: basename(outfile) };
+  require("webpack")({ mode: "production", target: "node20", entry: app, output }, (error, stats) => {
+    if (error ?? stats.hasErrors()) throw error ?? new Error(stats.toString());
+  });`;
+/** It writes an ES module for an app that is one. */
+const NCC = `
+  const { code } = await require("@vercel/ncc")(app, { minify: true, quiet: true, cache: false });
+  require("node:fs").writeFileSync(outfile, code);`;
+
+/** The bundlers, begun by the name of their package, and the apps: some take many seconds for one. */
+const BUNDLERS: [name: string, script: string, file: string, apps: string[]][] = [
+  ["esbuild, CommonJS", ESBUILD, "app.cjs", Object.keys(APPS)],
+  ["esbuild, ES modules", ESBUILD, "app.mjs", Object.keys(APPS)],
+  ["rollup", ROLLUP, "app.mjs", ["sqlite"]],
+  ["webpack", WEBPACK, "app.cjs", ["sqlite"]],
+  ["@vercel/ncc", NCC, "app.mjs", ["sqlite"]],
+];
+
+describe.each(BUNDLERS)("%s", (bundler, script, file, apps) => {
+  const packages = join(FRAMEWORKS, "node_modules", bundler);
+  (bundler.startsWith("esbuild") || existsSync(packages) ? it : it.skip).each(apps)(
+    "a bundle of the app %s runs",
+    async (name) => {
+      const node = name === "sqlite" ? findNodeWithSqlite() : process.execPath;
+      if (node === undefined) throw new Error("There is no Node.js with node:sqlite.");
+      const output = mkdtempSync(join(folder, "bundled-"));
+      const outfile = join(output, file);
+      const text = `(async ([app, outfile]) => {${script}})(process.argv.slice(1))`;
+      const args = ["-e", text, join(folder, name, "app.mjs"), outfile];
+      await run(process.execPath, args, { cwd: FRAMEWORKS });
+      const { stdout } = await run(node, [outfile, join(output, "push.db")], { cwd: tmpdir() });
+      expect(stdout).toBe(`${APPS[name]?.[1]}\n`);
+      if (name === "receiver") expect(statSync(outfile).size).toBeLessThan(150_000);
+    },
+    120_000,
+  );
 });

@@ -2,22 +2,19 @@
 
 const { writeSync } = require("node:fs");
 
-/** Part of a skipped test's name, and how to get its requirement. */
-const REQUIREMENTS = [
-  [
-    "initdb and postgres",
+/** How to get a requirement, by an empty variable or by a part of the names of skipped tests. */
+const REQUIREMENTS = {
+  PUSH_TEST_CHROMIUM: "Chromium: put chromium on the PATH (Debian: apt-get install chromium)",
+  PUSH_TEST_REDIS_SERVER:
+    "Redis: put redis-server or valkey-server on the PATH (Debian: apt-get install redis-server)",
+  "initdb and postgres":
     "PostgreSQL: put initdb and postgres on the PATH (Debian: apt-get install postgresql)",
-  ],
-  ["behind pgbouncer", "pgbouncer: install it (Debian: apt-get install pgbouncer)"],
-  ["behind pgpool", "pgpool: install it (Debian: apt-get install pgpool2)"],
-  [
-    "no Node.js with node:sqlite",
-    "SQLite: Node.js 22.13 or newer, or a registry to install it from",
-  ],
-  ["the recipes for other frameworks", "The packages of the recipes: npm run frameworks"],
-  ["behind nginx", "nginx: put it on the PATH (Debian: apt-get install nginx)"],
-  ["the API reference", "typedoc: npm run docs"],
-];
+  "behind pgbouncer": "pgbouncer: install it (Debian: apt-get install pgbouncer)",
+  "behind pgpool": "pgpool: install it (Debian: apt-get install pgpool2)",
+  "no Node.js with node:sqlite": "SQLite: Node.js 22.13 or newer, or a registry to install it from",
+  "the recipes for other frameworks": "The packages of the recipes: npm run frameworks",
+  "behind nginx": "nginx: put it on the PATH (Debian: apt-get install nginx)",
+};
 
 const EXIT_WITHIN_MS = 20_000;
 
@@ -49,16 +46,9 @@ function describeSkipped({ numPendingTests, testResults }) {
   const names = testResults.flatMap((file) =>
     file.testResults.filter(({ status }) => status === "pending").map(({ fullName }) => fullName),
   );
-  const needs = REQUIREMENTS.filter(([part]) => names.some((name) => name.includes(part)));
-  const lines = needs.map(([, need]) => `  ${need}`);
-  if (process.env.PUSH_TEST_REDIS_SERVER === "") {
-    lines.unshift(
-      "  Redis: put redis-server or valkey-server on the PATH (Debian: apt-get install redis-server)",
-    );
-  }
-  if (process.env.PUSH_TEST_CHROMIUM === "") {
-    lines.unshift("  Chromium: put chromium on the PATH (Debian: apt-get install chromium)");
-  }
+  const lines = Object.entries(REQUIREMENTS)
+    .filter(([part]) => process.env[part] === "" || names.some((name) => name.includes(part)))
+    .map(([, need]) => `  ${need}`);
   return [
     `${numPendingTests} tests were skipped.${lines.length > 0 ? " They need:" : ""}`,
     ...lines,

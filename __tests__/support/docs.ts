@@ -21,23 +21,6 @@ export const DOCUMENTS = [
     .map((file) => `docs/${file}`),
 ];
 
-/** Recipes that only `release/frameworks.test.ts` runs, with the packages of examples/frameworks. */
-export const FRAMEWORKS: readonly (string | undefined)[] = [
-  "astro",
-  "azure",
-  "fastify",
-  "google",
-  "hono",
-  "jest_jsdom",
-  "koa",
-  "lambda_express",
-  "nest",
-  "next_route",
-  "node_test",
-  "svelte",
-  "vitest",
-];
-
 /** Reads a file of the repository. */
 export function readText(file: string): string {
   return readFileSync(join(ROOT, file), "utf8");
