@@ -2,15 +2,14 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { pushWebhooks } from "express-push-verification";
 import { confirmWith } from "express-push-verification/admin";
-import { createEmulator } from "express-push-verification/emulator";
 import { createApp } from "../../examples/push-login/app";
 import { createLoginAttempts } from "../../examples/push-login/login-attempts";
 import { createCheckPassword } from "../../examples/push-login/passwords";
+import { readSettings } from "../../examples/push-login/settings";
 import { createSimulatedPhone } from "../../examples/push-login/simulated-phone";
-import { createVerificationService } from "../../examples/push-login/verification-service";
-import { clientOf } from "./emulators";
+import { envOf, startEmulator } from "./emulators";
+import { createReceiver } from "./receivers";
 
 export const PASSWORD = "correct horse";
 /** The identity of the user ada. */
@@ -25,23 +24,18 @@ const checkPassword = createCheckPassword({
 
 /** Starts the app; an attempt expires after `ttlMs`, and a request waits for `waitMs`. */
 export async function startLoginApp(ttlMs = 60_000, waitMs = 20_000) {
-  const emulator = createEmulator();
-  await emulator.listen(0);
+  const emulator = await startEmulator();
   const server = createServer().listen(0, "127.0.0.1");
   await once(server, "listening");
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-  const { accountSid, authToken, serviceSid, url: verifyUrl } = emulator;
-  const publicUrl = `${url}/webhooks/push`;
-  const webhook = emulator.createWebhook({ webhook_url: publicUrl });
-  const client = clientOf(emulator);
-  const confirm = confirmWith(client);
-  const push = pushWebhooks({ authToken, publicUrl, allowedAccountSids: [accountSid], confirm });
-  const rejected: string[] = [];
-  push.onRejected(({ code }) => void rejected.push(code));
+  const PUSH_PUBLIC_URL = `${url}/webhooks/push`;
+  const webhook = emulator.createWebhook({ webhook_url: PUSH_PUBLIC_URL });
+  const settings = readSettings({ ...envOf(emulator), PUSH_PUBLIC_URL });
+  const { accountSid, authToken, publicUrl, client, service } = settings;
+  const bound = { allowedAccountSids: [accountSid], confirm: confirmWith(client) };
+  const { push, rejected } = createReceiver({ authToken, publicUrl, ...bound });
   const attempts = createLoginAttempts(ttlMs);
   const phone = createSimulatedPhone(emulator, ADA, "Zoë's phone", attempts);
-  const credentials = { username: accountSid, password: authToken };
-  const service = createVerificationService({ verifyUrl, serviceSid, ...credentials });
   const challengeSids: string[] = [];
   const app = createApp({
     push,
