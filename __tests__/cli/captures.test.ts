@@ -5,9 +5,8 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { pushWebhooks, type Capture, type PushWebhooks } from "express-push-verification";
-import { runProgram } from "../../lib/cli/program";
 import { rawRequest, sendRaw, startServer, stopServers } from "../support/servers";
-import { createTerminal, runCommand } from "../support/terminals";
+import { runCommand, startCommand } from "../support/terminals";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
 const folder = mkdtempSync(join(tmpdir(), "push-captures-"));
@@ -22,10 +21,10 @@ const serve = async (push: PushWebhooks) =>
 
 /** Records the bytes of a request, and returns what `record` writes to stderr. */
 async function record(bytes: string, args: string[] = [], status = 200): Promise<string> {
-  const { terminal, written, interrupt } = createTerminal();
   const hosts = ["--allowed-host", "app.example.com", "spoofed.example"];
-  const run = runProgram(["record", file, "--port", "0", ...hosts, ...args], terminal);
-  while (!written.stdout.includes("http://")) await new Promise(setImmediate);
+  const command = ["record", file, "--port", "0", ...hosts, ...args];
+  const { run, written, interrupt, waitFor } = startCommand(command);
+  await waitFor(/http:/);
   const port = Number(/:(\d+)\n/.exec(written.stdout)?.[1]);
   expect((await sendRaw(port, [bytes])).status).toBe(status);
   interrupt();

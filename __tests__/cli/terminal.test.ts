@@ -2,10 +2,9 @@
 import http from "node:http";
 import fc from "fast-check";
 import type { Emulator } from "express-push-verification/emulator";
-import { runProgram } from "../../lib/cli/program";
 import { CONTROL, hostileText } from "../support/control-characters";
 import { envOf, startEmulator, stopEmulators } from "../support/emulators";
-import { createTerminal } from "../support/terminals";
+import { startCommand } from "../support/terminals";
 
 let emulator: Emulator;
 beforeEach(async () => void (emulator = await startEmulator()));
@@ -14,9 +13,7 @@ afterEach(stopEmulators);
 /** Starts `keys list`, with the token in the environment unless told otherwise. */
 function listKeys({ env = {}, isTTY = false, token = emulator.authToken, json = false } = {}) {
   const settings = { ...envOf(emulator), PUSH_AUTH_TOKEN: token, ...env };
-  const { terminal, ...rest } = createTerminal(settings, { isTTY });
-  const run = runProgram(["keys", "list", ...(json ? ["--json"] : [])], terminal);
-  return { run, ...rest };
+  return startCommand(["keys", "list", ...(json ? ["--json"] : [])], settings, { isTTY });
 }
 
 describe("a table", () => {

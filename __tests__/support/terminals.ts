@@ -2,8 +2,8 @@ import { PassThrough } from "node:stream";
 import { runProgram } from "../../lib/cli/program";
 import type { Terminal } from "../../lib/cli/terminal";
 
-/** A terminal that records its output; a pipe, unless `isTTY`. */
-export function createTerminal(env: NodeJS.ProcessEnv = {}, { isTTY = false } = {}) {
+/** Starts the program in a terminal that records its output; a pipe, unless `isTTY`. */
+export function startCommand(args: string[], env: NodeJS.ProcessEnv = {}, { isTTY = false } = {}) {
   const written = { stdout: "", stderr: "" };
   const input = new PassThrough();
   const interruption = new AbortController();
@@ -20,12 +20,15 @@ export function createTerminal(env: NodeJS.ProcessEnv = {}, { isTTY = false } = 
     signal: interruption.signal,
     hasFailed: false,
   } as unknown as Terminal;
-  return { terminal, written, input, interrupt: () => interruption.abort() };
+  const run = runProgram(args, terminal);
+  const waitFor = async (pattern: RegExp, name: keyof typeof written = "stdout") => {
+    while (!pattern.test(written[name])) await new Promise(setImmediate);
+  };
+  return { run, written, input, interrupt: () => interruption.abort(), waitFor };
 }
 
 /** Runs the program once, in a pipe. */
 export async function runCommand(args: string[], env: NodeJS.ProcessEnv = {}) {
-  const { terminal, written } = createTerminal(env);
-  const code = await runProgram(args, terminal);
-  return { code, ...written };
+  const { run, written } = startCommand(args, env);
+  return { code: await run, ...written };
 }
