@@ -12,7 +12,9 @@ import { eventPairs } from "../support/webhook-requests";
 
 const event = parseEvent(eventPairs("challenge.approved"));
 const request = { method: "POST", path: "/push", remoteAddress: "::1" };
-const errorOf = (code: WebhookErrorCode) => new WebhookError(code, "what to change");
+const cause = { code: "URL_PATH", isProven: false, subject: "/", explanation: "Why.", fix: "How." };
+const explain = () => ({ causes: [cause] }) as never;
+const errorOf = (code: WebhookErrorCode) => new WebhookError(code, "what to change", { explain });
 const noCapture = () => undefined;
 
 function recordingLogger() {
@@ -51,6 +53,18 @@ describe("createReporter", () => {
       [level, expect.objectContaining({ code, ...request }), "what to change"],
     ]);
     expect("err" in lines[0]![1]).toBe(isFailure);
+  });
+
+  it("gives the logger the cause of the first rejection of a code within 60 s", () => {
+    const { logger, lines } = recordingLogger();
+    const reports = createReporter(logger);
+    for (let times = 0; times < 2; times++) {
+      reports.rejected(errorOf("SIGNATURE_MISMATCH"), request, 1, noCapture);
+    }
+    expect(lines.map(([, fields]) => fields)).toEqual([
+      expect.objectContaining({ cause: "URL_PATH", subject: "/", fix: "How." }),
+      expect.not.objectContaining({ cause: expect.anything() }),
+    ]);
   });
 
   it.each([
@@ -153,7 +167,9 @@ describe("createReporter", () => {
       "BODY_CONSUMED",
       "SIGNATURE_MISMATCH",
     ]);
-    expect(warnings.list()[0]?.[1].detail).toMatch(/^Error: no\n {4}at .*reporter\.test/);
+    const [failed, , , rejected] = warnings.list().map(([, { detail }]) => detail);
+    expect(failed).toMatch(/^Error: no\n {4}at .*reporter\.test/);
+    expect(rejected).toBe("Possibly URL_PATH (/): Why. How.");
     for (const method of ["onError", "onRejected"] as const) {
       const heard = createReporter(undefined);
       heard[method](() => {});

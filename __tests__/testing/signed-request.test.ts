@@ -5,6 +5,7 @@ import {
   createHandlers,
   PUSH_EVENT_TYPES,
   verifyPushRequest,
+  WebhookError,
   type PushWebhooksOptions,
   type VerifyOptions,
 } from "express-push-verification";
@@ -59,15 +60,9 @@ describe("signedRequest", () => {
     await stopServers();
   });
 
-  it("has a new uuid each time, unless it is overridden", async () => {
-    const uuidOf = async (overrides: { uuid?: string }) =>
-      (await verifyPushRequest(signedRequest(options, "factor.created", overrides), options)).uuid;
-    expect(await uuidOf({})).not.toBe(await uuidOf({}));
-    expect(await uuidOf({ uuid: "mine" })).toBe("mine");
-  });
-
   it("overrides parameters: objects become JSON, undefined omits one", async () => {
     const made = signedRequest(options, "challenge.denied", {
+      uuid: "mine",
       entity_identity: "u1",
       challenge_details: { message: "m" },
       challenge_hidden_details: { risk: 7 },
@@ -75,24 +70,16 @@ describe("signedRequest", () => {
       factor_metadata: undefined,
     });
     expect(await verifyPushRequest(made, options)).toMatchObject({
+      uuid: "mine",
       entity_identity: "u1",
       challenge_details: { message: "m" },
       challenge_hidden_details: { risk: 7 },
       issues: [{ param: "challenge_metadata" }],
     });
     expect(made.body).not.toContain("factor_metadata");
+    const rejected = signedRequest(options, "factor.created", { uuid: undefined });
+    await expect(verifyPushRequest(rejected, options)).rejects.toThrow(WebhookError);
   });
-
-  it.each([{ uuid: undefined }, { type: undefined }])(
-    "can create requests that a receiver rejects: %j",
-    async (overrides) => {
-      const made = signedRequest(options, "factor.created", overrides);
-      await expect(verifyPushRequest(made, options)).rejects.toHaveProperty(
-        "code",
-        "PAYLOAD_INVALID",
-      );
-    },
-  );
 
   it("can have a type and parameters that do not exist yet", async () => {
     const extraParams = { factor_risk_score: "12" };

@@ -1,5 +1,7 @@
-import { createMemoryDedupe, type DedupeStore } from "express-push-verification";
+import { createMemoryDedupe } from "express-push-verification";
+import type { DedupeClaim, DedupeStore } from "express-push-verification";
 import { testDedupeStore } from "express-push-verification/testing";
+import { never, nextTurn } from "../support/waiting";
 
 /** Returns the memory store with some methods changed. */
 function changeStore(change: (store: DedupeStore) => Partial<DedupeStore>): DedupeStore {
@@ -7,16 +9,23 @@ function changeStore(change: (store: DedupeStore) => Partial<DedupeStore>): Dedu
   return { ...store, ...change(store) };
 }
 
-/** A key of a claim, of a mark or of a release. */
 type Key = Parameters<DedupeStore["release"]>[0];
 
-/** Returns the memory store with the keys changed. */
-function changeKeys(change: (key: Key) => Partial<Key>): DedupeStore {
-  return changeStore(({ claim, complete, release }) => ({
+/** Returns the memory store with the claims changed. */
+const changeClaims = (change: (claim: DedupeClaim) => Partial<DedupeClaim>) =>
+  changeStore(({ claim }) => ({ claim: (one) => claim({ ...one, ...change(one) }) }));
+
+/** Returns the memory store with the keys of claims, marks and releases changed. */
+const changeKeys = (change: (key: Key) => Partial<Key>) =>
+  changeStore(({ claim, complete, release }) => ({
     claim: (one) => claim({ ...one, ...change(one) }),
     complete: (key) => complete({ ...key, ...change(key) }),
     release: (key) => release({ ...key, ...change(key) }),
   }));
+
+function rejectNul({ uuid }: Key) {
+  if (uuid.includes("\0")) throw new RangeError("invalid byte sequence: 0x00");
+  return {};
 }
 
 const marks = new Map<string, number>();
@@ -26,7 +35,7 @@ const taken = new Set<string>();
 const BROKEN: [what: string, store: DedupeStore, checks: string[]][] = [
   [
     "never lapses a claim",
-    changeStore(({ claim }) => ({ claim: (one) => claim({ ...one, leaseMs: 1e9 }) })),
+    changeClaims(() => ({ leaseMs: 1e9 })),
     ["a claim lapses", "one of many concurrent claims replaces"],
   ],
   [
@@ -48,13 +57,11 @@ const BROKEN: [what: string, store: DedupeStore, checks: string[]][] = [
   ],
   [
     "rejects a repeated claim of its owner",
-    changeStore(({ claim }) => ({
-      claim: (one) => claim({ ...one, owner: crypto.randomUUID() }),
-    })),
+    changeClaims(() => ({ owner: crypto.randomUUID() })),
     ["the owner of a claim may repeat it"],
   ],
-  ["never releases", changeStore(() => ({ release: () => {} })), ["a released uuid is new again"]],
-  ["never completes", changeStore(() => ({ complete: () => {} })), ["a uuid is claimed once"]],
+  ["never releases", changeStore(() => ({ release() {} })), ["a released uuid is new again"]],
+  ["never completes", changeStore(() => ({ complete() {} })), ["a uuid is claimed once"]],
   [
     "lets the mark of a done uuid lapse with the lease",
     changeStore((store) => ({
@@ -75,7 +82,7 @@ const BROKEN: [what: string, store: DedupeStore, checks: string[]][] = [
       claim: async (one) => {
         const key = `${one.accountSid} ${one.uuid}`;
         const hasClaim = taken.has(key);
-        await new Promise((resolve) => setImmediate(resolve));
+        await nextTurn();
         taken.add(key);
         const found = await store.claim(one);
         return hasClaim || found !== "running" ? found : "new";
@@ -83,27 +90,10 @@ const BROKEN: [what: string, store: DedupeStore, checks: string[]][] = [
     })),
     ["one of many concurrent claims is new"],
   ],
-  [
-    "ignores the case of a uuid",
-    changeKeys(({ uuid }) => ({ uuid: uuid.toLowerCase() })),
-    ["uuids are apart"],
-  ],
-  [
-    "cuts a uuid to 255 characters",
-    changeKeys(({ uuid }) => ({ uuid: uuid.slice(0, 255) })),
-    ["uuids are apart"],
-  ],
-  ["trims a uuid", changeKeys(({ uuid }) => ({ uuid: uuid.trim() })), ["uuids are apart"]],
-  [
-    "throws for NUL",
-    changeStore(({ claim }) => ({
-      claim(one) {
-        if (one.uuid.includes("\0")) throw new RangeError("invalid byte sequence: 0x00");
-        return claim(one);
-      },
-    })),
-    ["every text may be a uuid"],
-  ],
+  ["ignores case", changeKeys(({ uuid }) => ({ uuid: uuid.toLowerCase() })), ["uuids are apart"]],
+  ["cuts uuids", changeKeys(({ uuid }) => ({ uuid: uuid.slice(0, 255) })), ["uuids are apart"]],
+  ["trims uuids", changeKeys(({ uuid }) => ({ uuid: uuid.trim() })), ["uuids are apart"]],
+  ["throws for NUL", changeClaims(rejectNul), ["every text may be a uuid"]],
   [
     "returns an unknown result",
     changeStore(() => ({ claim: () => "claimed" as never })),
@@ -135,19 +125,14 @@ describe("testDedupeStore", () => {
     expect(errors.every((error) => error instanceof Error)).toBe(true);
   });
 
-  it.each([undefined, null, {}, { claim() {} }])(
-    "rejects a value that is not a store: %p",
-    async (store) => {
-      await expect(testDedupeStore(() => store as never)).rejects.toThrow(TypeError);
-    },
+  it.each([undefined, null, {}, { claim() {} }])("rejects %p, which is no store", (store) =>
+    expect(testDedupeStore(() => store as never)).rejects.toThrow(TypeError),
   );
 
   it("fails a store that does not respond, without waiting for it", async () => {
     jest.useFakeTimers();
-    const store = changeStore(() => ({ claim: () => new Promise(() => {}) }));
-    const failed = expect(testDedupeStore(() => store)).rejects.toThrow(
-      "no response within 5000 ms",
-    );
+    const store = changeStore(() => ({ claim: never }));
+    const failed = expect(testDedupeStore(() => store)).rejects.toThrow("within 5000 ms");
     await jest.advanceTimersByTimeAsync(5_000 * 20);
     jest.useRealTimers();
     await failed;
