@@ -63,14 +63,20 @@ describe("createChallengeWaits", () => {
     expect(rest).toEqual(Array(10).fill({ status: "fulfilled", value: event }));
   });
 
-  it("rejects after 5 minutes by default", async () => {
+  it("rejects after 5 minutes by default, and leaves no timer once it is resolved", async () => {
     jest.useFakeTimers();
+    const { outcomes, wait } = start();
     const rejected = jest.fn();
-    void start().wait(good).catch(rejected);
+    void wait(good).catch(rejected);
     await jest.advanceTimersByTimeAsync(299_999);
     expect(rejected).not.toHaveBeenCalled();
     await jest.advanceTimersByTimeAsync(1);
     expect(rejected).toHaveBeenCalledWith(expect.objectContaining({ code: "CHALLENGE_TIMEOUT" }));
+    const resolved = wait(good);
+    expect(jest.getTimerCount()).toBe(1);
+    await outcomes.record("login", event);
+    await resolved;
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   it.each([undefined, 5, "", "YC1", `${event.challenge_sid}\n`, "__proto__"])(

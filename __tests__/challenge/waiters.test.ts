@@ -4,8 +4,6 @@ import { createWaiters } from "../../lib/challenge/waiters";
 const event = eventFixture("challenge.approved");
 const longWait = { timeoutMs: 60_000 };
 
-afterEach(() => jest.useRealTimers());
-
 describe("createWaiters", () => {
   it("lists a key from its first wait until the last one has ended", async () => {
     const waiters = createWaiters();
@@ -35,15 +33,6 @@ describe("createWaiters", () => {
       (one) => one.status === "rejected" && one.reason.code === "OVERLOADED",
     );
     expect(evicted).toHaveLength(52);
-  });
-
-  it("leaves no timer", async () => {
-    jest.useFakeTimers();
-    const waiters = createWaiters();
-    const wait = waiters.wait("a", longWait);
-    waiters.resolve("a", event);
-    await wait;
-    expect(jest.getTimerCount()).toBe(0);
   });
 
   it("rejects the oldest above maxWaiting pending waits, and does not count ended ones", async () => {

@@ -76,14 +76,6 @@ it.each<[status: number, reason: RegExp, start: string, headers: string, bodyByt
   },
 );
 
-it("replay prints no control character of a capture", async () => {
-  const to = `http://127.0.0.1:${await startServer((_req, res) => res.end())}`;
-  const capture = { method: "POST", url: "/\u009B31m\u0085", headers: [["Host", "a"]], body: "" };
-  writeFileSync(file, JSON.stringify(capture));
-  const { stdout } = await runCommand(["replay", file, "--to", to]);
-  expect(stdout).toMatch(/^\d+ POST \/\?31m\?\n$/);
-});
-
 it("a receiver accepts a replayed webhook request, and explain a captured one", async () => {
   await record(rawRequest(eventRequest("challenge.approved")));
   const to = await serve(pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL }));

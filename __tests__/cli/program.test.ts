@@ -315,27 +315,23 @@ describe("webhooks and keys", () => {
 
   it("ensure, list and check webhooks", async () => {
     const url = "https://svc:hush@app.example.com/push";
-    const ensure = `webhooks ensure --url ${url}`;
-    expect(await run(ensure)).toMatchObject({
-      code: 0,
-      stdout: expect.stringMatching(/^created YW/),
-    });
-    expect(await run(ensure)).toMatchObject({ stdout: expect.stringMatching(/^unchanged YW/) });
     const types = "factor.created factor.deleted";
-    const updated = await readJson(`${ensure} --events ${types} --version v1`);
-    expect(updated).toMatchObject({ result: "updated", webhook: { version: "v1" } });
-
-    expect((await run("webhooks list")).stdout).toMatch(
-      /^SID\tSTATUS\tVERSION\tURL\tEVENTS\nYW\w+\tenabled\tv1\thttps:\/\/\*\*\*@app.*\n$/,
-    );
-    expect(await readJson("webhooks list")).toMatchObject([{ webhook_url: url }]);
-
-    const check = `webhooks check --url ${url}`;
-    const legacy = { code: 1, stdout: expect.stringMatching(/^VERSION_LEGACY YW/) };
-    expect(await run(`${check} --handled ${types}`)).toMatchObject(legacy);
-    await run(`${ensure} --events ${types} --version v2`);
-    const good = { code: 0, stdout: "No configuration drift.\n" };
-    expect(await run(`${check} --handled ${types}`)).toMatchObject(good);
+    const [ensure, check] = [
+      `webhooks ensure --url ${url}`,
+      `webhooks check --url ${url}`,
+    ] as const;
+    for (const [line, code, stdout] of [
+      [ensure, 0, /^created YW/],
+      [ensure, 0, /^unchanged YW/],
+      [`${ensure} --events ${types} --version v1 --json`, 0, /"updated"[^]*"version": "v1"/],
+      ["webhooks list", 0, /^SID\tSTATUS\tVERSION\tURL\tEVENTS\nYW.*\tv1\thttps:..\*{3}@app.*\n$/],
+      ["webhooks list --json", 0, /^\[[^]*"webhook_url": "https:..svc:hush@app.*"[^]*\]\n$/],
+      [`${check} --handled ${types}`, 1, /^VERSION_LEGACY YW/],
+      [`${ensure} --events ${types} --version v2`, 0, /^updated YW/],
+      [`${check} --handled ${types}`, 0, /^No configuration drift\.\n$/],
+    ] as const) {
+      expect(await run(line)).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
+    }
     expect(await readJson(check)).toHaveLength(3);
   });
 

@@ -1,35 +1,84 @@
-/** Behaviour of factors and challenges that specification.test.ts does not test. */
-import { createEmulator, type Emulator } from "express-push-verification/emulator";
+/** Factors and challenges by methods and by the control API; specification.test.ts has their states. */
+import { createEmulator } from "express-push-verification/emulator";
+import { callApi, startEmulator, startReceiver, stopEmulators } from "../support/emulators";
 
-let emulator: Emulator;
-beforeEach(() => (emulator = createEmulator()));
-afterEach(() => emulator.close());
+afterEach(stopEmulators);
 
-it("reject text that cannot be sent, and unknown fields", () => {
-  const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`) as object;
-  const { sid: factor_sid } = emulator.createFactor();
-  emulator.verifyFactor(factor_sid);
-  for (const create of [
-    () => emulator.createFactor({ entity_identity: "\uD800" }),
-    () => emulator.createFactor({ friendly_name: "\uDC00" }),
-    () => emulator.createFactor({ name: "x" } as object),
-    () => emulator.createFactor({ metadata: "{}" as never }),
-    () => emulator.createChallenge({ factor_sid, hidden_details: { deep } }),
-    () => emulator.createChallenge({ factor_sid, details: { message: "x".repeat(20_000) } }),
-    () => emulator.createChallenge({} as never),
-  ]) {
-    expect(create).toThrow(expect.objectContaining({ serviceCode: 60200 }));
-  }
-});
+describe("factors and challenges", () => {
+  it("reject text that cannot be sent, and unknown fields", () => {
+    const emulator = createEmulator();
+    const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`) as object;
+    const { sid: factor_sid } = emulator.createFactor();
+    emulator.verifyFactor(factor_sid);
+    for (const create of [
+      () => emulator.createFactor({ entity_identity: "\uD800" }),
+      () => emulator.createFactor({ friendly_name: "\uDC00" }),
+      () => emulator.createFactor({ name: "x" } as object),
+      () => emulator.createFactor({ metadata: "{}" as never }),
+      () => emulator.createChallenge({ factor_sid, hidden_details: { deep } }),
+      () => emulator.createChallenge({ factor_sid, details: { message: "x".repeat(20_000) } }),
+      () => emulator.createChallenge({} as never),
+    ]) {
+      expect(create).toThrow(expect.objectContaining({ serviceCode: 60200 }));
+    }
+  });
 
-it("do not change with their arguments or results", () => {
-  const metadata = { os: "Android" };
-  const factor = emulator.createFactor({ metadata });
-  metadata.os = "iOS";
-  if (factor.metadata !== undefined) factor.metadata.os = "other";
-  factor.status = "verified";
-  expect(emulator.fetchFactor(factor.sid)).toMatchObject({
-    status: "unverified",
-    metadata: { os: "Android" },
+  it("do not change with their arguments or results", () => {
+    const emulator = createEmulator();
+    const metadata = { os: "Android" };
+    const factor = emulator.createFactor({ metadata });
+    metadata.os = "iOS";
+    if (factor.metadata !== undefined) factor.metadata.os = "other";
+    factor.status = "verified";
+    const kept = { status: "unverified", metadata: { os: "Android" } };
+    expect(emulator.fetchFactor(factor.sid)).toMatchObject(kept);
+  });
+
+  it("live over HTTP, with deliveries and faults", async () => {
+    const emulator = await startEmulator();
+    const receiver = await startReceiver(emulator.authToken);
+    emulator.createWebhook({ webhook_url: receiver.publicUrl });
+    const call = (method: string, path: string, json?: object) =>
+      callApi(emulator, method, `/_control/${path}`, json && { json });
+
+    const factor = await call("POST", "factors", { entity_identity: "u1", metadata: { os: "x" } });
+    const unverified = { entity_identity: "u1", status: "unverified" };
+    expect(factor).toMatchObject({ status: 201, body: unverified });
+    const factorPath = `factors/${factor.body.sid}`;
+    const verified = { status: 200, body: { status: "verified" } };
+    expect(await call("POST", `${factorPath}/verify`)).toMatchObject(verified);
+    expect(await call("GET", factorPath)).toMatchObject(verified);
+
+    const given = { factor_sid: factor.body.sid, details: { message: "Sign in?" } };
+    const first = await call("POST", "challenges", given);
+    const second = await call("POST", "challenges", given);
+    const pending = { status: "pending", details: { message: "Sign in?" } };
+    expect(first).toMatchObject({ status: 201, body: pending });
+    const decision = { metadata: { biometrics: "face" } };
+    expect(await call("POST", `challenges/${first.body.sid}/approve`, decision)).toMatchObject({
+      status: 200,
+      body: { status: "approved", ...decision },
+    });
+    expect(await call("POST", `challenges/${second.body.sid}/deny`)).toMatchObject({ status: 200 });
+    const { body: denied } = await call("GET", `challenges/${second.body.sid}`);
+    expect(denied).toMatchObject({ status: "denied" });
+    expect(await call("DELETE", factorPath)).toMatchObject({ status: 204, body: undefined });
+
+    const { deliveries } = (await call("GET", "deliveries?settled=true")).body;
+    const delivered = { status: "succeeded", response: { status: 200 } };
+    expect(deliveries).toMatchObject(Array(5).fill(delivered));
+    expect((await call("GET", "deliveries")).body.deliveries).toHaveLength(5);
+    expect(receiver.events).toHaveLength(5);
+
+    const done = { status: 204 };
+    const fault = { kind: "wrong-signature", times: 9 };
+    expect(await call("POST", "faults", fault)).toMatchObject(done);
+    emulator.createFactor();
+    await emulator.settled();
+    expect(await call("DELETE", "faults")).toMatchObject(done);
+    emulator.createFactor();
+    await emulator.settled();
+    const statuses = emulator.deliveries.map(({ status }) => status);
+    expect(statuses.slice(5)).toEqual(["failed", "succeeded"]);
   });
 });

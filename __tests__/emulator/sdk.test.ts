@@ -190,9 +190,11 @@ describe("the vendor's SDK", () => {
     expect(await service.accessTokens(created.sid).fetch()).toMatchObject({ token: created.token });
     const as: [string, string] = ["token", created.token];
     const phone = verify(emulator, as);
-    const factor = phoneOf(emulator.device().publicKey);
+    const device = emulator.device();
+    const factor = phoneOf(device.publicKey);
     const { newFactors, factors } = phone.entities(IDENTITY);
-    expect(await newFactors.create(factor)).toMatchObject({ status: "unverified" });
+    const { sid, status } = await newFactors.create(factor);
+    expect(status).toBe("unverified");
     for (const attempt of [
       () => phone.entities("another-user").newFactors.create(factor),
       () => factors.list(),
@@ -201,6 +203,20 @@ describe("the vendor's SDK", () => {
     ]) {
       await expect(attempt()).rejects.toMatchObject({ status: 401, code: 20003 });
     }
+    // Only its own key verifies it, and only once. One that a method created has no key.
+    const keyless = emulator.createFactor({ entity_identity: IDENTITY });
+    const answer = (factorSid: string, authPayload: string) =>
+      service.entities(IDENTITY).factors(factorSid).update({ authPayload });
+    for (const [one, payload] of [
+      [sid, "x"],
+      [sid, emulator.device().signFactor(sid)],
+      [sid, device.signFactor("YF1")],
+      [keyless.sid, device.signFactor(keyless.sid)],
+    ] as const) {
+      await expect(answer(one, payload)).rejects.toMatchObject({ status: 403, code: 60311 });
+    }
+    expect(await answer(sid, device.signFactor(sid))).toHaveProperty("status", "verified");
+    await expect(answer(sid, device.signFactor(sid))).rejects.toHaveProperty("status", 409);
   });
 
   it("registers an authenticator app by its one-time passwords", async () => {

@@ -9,8 +9,10 @@ import {
   webhooksPath,
 } from "../../support/emulators";
 import { sendRaw } from "../../support/servers";
+import { useWarnings } from "../../support/warnings";
 import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID } from "../../support/webhook-requests";
 
+const warnings = useWarnings();
 afterEach(stopEmulators);
 
 describe("the emulator's server", () => {
@@ -92,7 +94,6 @@ describe("the emulator's server", () => {
   });
 
   it("responds 500 to a fault of its own, and warns of nothing else, as a client that leaves", async () => {
-    const warn = jest.spyOn(process, "emitWarning").mockImplementation(() => {});
     let isBroken = false;
     const now = () => {
       if (isBroken) throw new RangeError("inside");
@@ -108,8 +109,7 @@ describe("the emulator's server", () => {
     expect(response).toMatchObject({ status: 500, body: { code: 20500, status: 500 } });
     expect(JSON.stringify(response.body)).not.toContain("inside");
     const type = { type: "EmulatorWarning" };
-    expect(warn.mock.calls).toEqual([[expect.stringContaining("RangeError: inside"), type]]);
-    warn.mockRestore();
+    expect(warnings.list()).toEqual([[expect.stringContaining("RangeError: inside"), type]]);
   });
 });
 
