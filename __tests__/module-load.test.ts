@@ -9,37 +9,36 @@ import { exports as entries } from "../package.json";
 
 const LIB = join(__dirname, "..", "lib") + sep;
 
-const WATCHED: [name: string, owner: object, methods: string[]][] = [
-  ["Math", Math, ["random"]],
-  ["global", globalThis, ["setTimeout", "setInterval", "setImmediate", "fetch"]],
-  ["global.crypto", globalThis.crypto, ["randomUUID", "getRandomValues"]],
-  ["node:crypto", crypto, ["randomUUID", "randomBytes", "randomInt", "randomFillSync"]],
-  ["node:timers", timers, ["setTimeout", "setInterval", "setImmediate"]],
-  ["node:fs", fs, ["readFileSync", "openSync", "readdirSync", "existsSync", "statSync"]],
-  ["node:net", net, ["connect", "createConnection"]],
-  ["node:dgram", dgram, ["createSocket"]],
+const WATCHED: [owner: object, methods: string[]][] = [
+  [Math, ["random"]],
+  [globalThis, ["setTimeout", "setInterval", "setImmediate", "fetch"]],
+  [globalThis.crypto, ["randomUUID", "getRandomValues"]],
+  [crypto, ["randomUUID", "randomBytes", "randomInt", "randomFillSync"]],
+  [timers, ["setTimeout", "setInterval", "setImmediate"]],
+  [fs, ["readFileSync", "openSync", "readdirSync", "existsSync", "statSync"]],
+  [net, ["connect", "createConnection"]],
+  [dgram, ["createSocket"]],
 ];
+type Call = (...args: unknown[]) => unknown;
+const ORIGINALS = WATCHED.flatMap(([owner, methods]) =>
+  methods.map((method) => [owner, method, Reflect.get(owner, method) as Call] as const),
+);
 const names = Object.keys(entries).filter((name) => name !== "./package.json");
 
-const restores: (() => unknown)[] = [];
 afterEach(() => {
-  for (const restore of restores.splice(0)) restore();
+  for (const [owner, method, original] of ORIGINALS) Reflect.set(owner, method, original);
 });
 
 it.each(names)("%s: its own files call none of them", (name) => {
   const calls: string[] = [];
-  for (const [what, owner, methods] of WATCHED) {
-    for (const method of methods) {
-      const original = Reflect.get(owner, method) as (...args: unknown[]) => unknown;
-      restores.push(() => Reflect.set(owner, method, original));
-      // Not a mock of Jest, whose own frames would hide the caller.
-      Reflect.set(owner, method, function (this: unknown, ...args: unknown[]) {
-        // The file that calls, not one that loads it: Jest and other packages read files.
-        const caller = new Error().stack?.split("\n")[2] ?? "";
-        if (caller.includes(LIB)) calls.push(`${what}.${method} ${caller.trim()}`);
-        return Reflect.apply(original, this, args);
-      });
-    }
+  for (const [owner, method, original] of ORIGINALS) {
+    // Not a mock of Jest, whose own frames would hide the caller.
+    Reflect.set(owner, method, function (this: unknown, ...args: unknown[]) {
+      // The file that calls, not one that loads it: Jest and other packages read files.
+      const caller = new Error().stack?.split("\n")[2] ?? "";
+      if (caller.includes(LIB)) calls.push(`${method} ${caller.trim()}`);
+      return Reflect.apply(original, this, args);
+    });
   }
   jest.isolateModules(() => {
     jest.requireActual(name.replace(".", "express-push-verification"));

@@ -79,13 +79,11 @@ describe("createChallengeWaits", () => {
     expect(jest.getTimerCount()).toBe(0);
   });
 
-  it.each([undefined, 5, "", "YC1", `${event.challenge_sid}\n`, "__proto__"])(
-    "rejects the challenge SID %j with 400, as input of a user",
-    async (challengeSid) => {
-      const failed = start().wait({ ...good, challengeSid: challengeSid as string });
-      await expect(failed).rejects.toMatchObject({ code: "CHALLENGE_SID_INVALID", status: 400 });
-    },
-  );
+  const WRONG_SIDS = [undefined, 5, "", "YC1", `${event.challenge_sid}\n`, "__proto__"];
+  it.each(WRONG_SIDS)("rejects the SID %j with 400, as input of a user", async (challengeSid) => {
+    const failed = start().wait({ ...good, challengeSid: challengeSid as string });
+    await expect(failed).rejects.toMatchObject({ code: "CHALLENGE_SID_INVALID", status: 400 });
+  });
 
   it.each([
     "YCb0977f3f759c742acc1f94257f7974b0",

@@ -6,6 +6,7 @@ import type { ChallengeEvent, PushEvent } from "express-push-verification";
 import type { Emulator } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
 import {
+  callApi,
   envOf,
   startEmulator,
   startReceiver,
@@ -101,7 +102,7 @@ describe("trigger", () => {
     );
   });
 
-  it("sets parameters, also unknown ones, and those that the type or version does not have", async () => {
+  it("sets parameters, also those that the type or version does not have", async () => {
     const challenge_sid = `YC${"7".repeat(32)}`;
     const sets = ["entity_identity=u=1", 'challenge_hidden_details={"ip":"::1"}', "risk=7"];
     const args = [...sets, `challenge_sid=${challenge_sid}`].flatMap((set) => ["--set", set]);
@@ -111,9 +112,6 @@ describe("trigger", () => {
     const fields = { entity_identity: "u=1", challenge_sid, challenge_hidden_details, issues: [] };
     expect(event).toMatchObject(fields);
     expect(event.params).toContainEqual(["risk", "7"]);
-    const extras = ["--version", "v1", "--set", "factor_type=push", "--set", "challenge_sid=x"];
-    expect(await trigger("factor.created", ...extras)).toHaveProperty("code", 1);
-    expect(receiver.rejected).toEqual(["PAYLOAD_INVALID"]);
   });
 
   it("prints one JSON document with --json, and has new identifiers in each run", async () => {
@@ -158,7 +156,6 @@ describe("trigger", () => {
   });
 
   it.each<[status: number, method: string, reason: RegExp, headers?: Record<string, string>]>([
-    [301, "POST", /redirects to \/push\/ /, { Location: "/push/" }],
     [302, "POST", /redirects to .login. /, { Location: "\u009Blogin\u0085" }],
     [308, "GET", /redirects to https:\/\/a\.test\/push /, { Location: "https://a.test/push" }],
     [401, "POST", /^Another part of the app.*credentials/],
@@ -169,19 +166,16 @@ describe("trigger", () => {
     [405, "GET", /GET.*app\.use\(.*app\.post\(/],
     [429, "POST", /^Another part of the app.*limiter/],
     [500, "POST", /^Another part of the app/, { "Cache-Control": "no-store" }],
-  ])(
-    "explains %i after a %s that reaches no receiver",
-    async (status, method, reason, headers = {}) => {
-      const url = await startTarget((_req, res) => res.writeHead(status, headers).end("No.\n"));
-      const line = `trigger factor.created --url ${url}/push --method ${method}`;
-      const { code, stdout, stderr } = await runLine(line);
-      expect([code, stdout]).toEqual([1, expect.stringMatching(`^${status} `)]);
-      expect(stderr).toMatch(reason);
-      expect(stderr.trimEnd()).not.toMatch(CONTROL);
-      const [result] = JSON.parse((await runLine(`${line} --json`)).stdout);
-      expect(result).toMatchObject({ status, reason: expect.stringMatching(reason) });
-    },
-  );
+  ])("explains %i to a %s of another part", async (status, method, reason, headers = {}) => {
+    const url = await startTarget((_req, res) => res.writeHead(status, headers).end("No.\n"));
+    const line = `trigger factor.created --url ${url}/push --method ${method}`;
+    const { code, stdout, stderr } = await runLine(line);
+    expect([code, stdout]).toEqual([1, expect.stringMatching(`^${status} `)]);
+    expect(stderr).toMatch(reason);
+    expect(stderr.trimEnd()).not.toMatch(CONTROL);
+    const [result] = JSON.parse((await runLine(`${line} --json`)).stdout);
+    expect(result).toMatchObject({ status, reason: expect.stringMatching(reason) });
+  });
 
   it("fails at once when the receiver closes without a response", async () => {
     const connections: unknown[] = [];
@@ -240,32 +234,24 @@ describe("explain", () => {
   const typeLine = `Content-Type: ${FORM}`;
   const GET = `--method GET --received-url ${get.url}`;
   const inGet = [get.headers["X-Service-Signature"] ?? ""];
-  let folder: string;
-  beforeAll(() => (folder = mkdtempSync(join(tmpdir(), "push-explain-"))));
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+  const folder = mkdtempSync(join(tmpdir(), "push-explain-"));
+  afterAll(() => rmSync(folder, { recursive: true }));
 
-  interface Given {
-    token?: string;
-    body?: string | Buffer | null | undefined;
-    stderr?: RegExp;
-  }
+  type Given = { token?: string; body?: string | Buffer | null; stderr?: RegExp };
   const MATCHES = "The signature matches.";
   const another = { token: "other" };
   const json = JSON.stringify(Object.fromEntries(new URLSearchParams(request.body)));
   it.each<[first: string, line: string, headers: string[], given?: Given]>([
-    ["1. URL_SCHEME ", `--url ${url.replace("https", "http")}`, [right]],
     [`1. URL_TRAILING_SLASH (proven), signed URL: ${url}`, `--url ${url}/`, [right]],
     // The URL, which is not shown, and not the token.
     ["1. URL_PATH ", "", [right], another],
     ["1. TOKEN_WRONG ", `--received-url ${url}`, [right], another],
-    ["1. URL_PATH ", `--url https://app.example.com/ --received-url ${url}`, [right]],
     [
       "1. SIGNATURE_MALFORMED ",
       "--signature-header x-cut",
       [right, `x-cut: ${signature.slice(9)}`],
     ],
     [MATCHES, "", [signature]],
-    [MATCHES, "", [right]],
     [MATCHES, "", [`X-Anything: ${signature}`]],
     [MATCHES, "", [`x-service-signature:${signature}`, typeLine]],
     [MATCHES, "", [typeLine, "Host: a.example", `X-Twilio-Signature: ${signature}`]],
@@ -280,7 +266,6 @@ describe("explain", () => {
     ["1. BODY_JSON (proven): body\n", "", [right], { body: json }],
     ["1. PARAMS_MISSING ", "", [right], { body: null, stderr: /^Without --body-file/ }],
     ["1. PARAMS_MISSING ", "", [right], { body: Buffer.from([0xff, 0xfe]) }],
-    ["1. PARAMS_MISSING ", "", [right], { body: "a=%zz" }],
   ])("prints %j with %s and the headers %j", async (first, line, headers, given = {}) => {
     const { token = AUTH_TOKEN, body = request.body ?? "", stderr = /^$/ } = given;
     const file = join(folder, "body");
@@ -401,10 +386,10 @@ describe("emulator", () => {
     const { publicUrl } = await startReceiver(AUTH_TOKEN);
     const command = `emulator --port 0 --webhook-url ${publicUrl} ${args}`.trim().split(" ");
     const createFactor = async (settings: Record<string, string>) => {
-      const { PUSH_ACCOUNT_URL: url = "", PUSH_ACCOUNT_SID, PUSH_AUTH_TOKEN } = settings;
-      const authorization = `Basic ${btoa(`${PUSH_ACCOUNT_SID}:${PUSH_AUTH_TOKEN}`)}`;
-      const sent = { method: "POST", headers: { authorization } };
-      expect(await fetch(`${url}/_control/factors`, sent)).toHaveProperty("status", 201);
+      const { PUSH_ACCOUNT_URL: url, PUSH_ACCOUNT_SID: sid, PUSH_AUTH_TOKEN: token } = settings;
+      const as: [string, string] = [sid ?? "", token ?? ""];
+      const created = await callApi({ url } as Emulator, "POST", "/_control/factors", { as });
+      expect(created).toHaveProperty("status", 201);
     };
     return { ...startCommand(command, env), createFactor };
   }

@@ -1,5 +1,4 @@
 /** The stores of examples/dedupe, against real servers. */
-import type { DedupeClaim, DedupeStore } from "express-push-verification";
 import { testDedupeStore } from "express-push-verification/testing";
 import { Pool } from "pg";
 import { createPostgresDedupe, CREATE_TABLE, REMOVE_OLD } from "../../examples/dedupe/postgres";
@@ -18,36 +17,27 @@ describeWithRedis("the dedupe store in Redis", () => {
 
 describeWithPostgres("the dedupe store in PostgreSQL", () => {
   let server: PostgresProcess;
-  let pool: Pool;
-  let store: DedupeStore;
+  beforeAll(async () => void (server = await startPostgres({ settings: { fsync: "off" } })));
+  afterAll(() => server.remove());
 
-  beforeAll(async () => {
-    server = await startPostgres({ settings: { fsync: "off" } });
-    pool = new Pool({ connectionString: server.url, max: 20 });
-    store = createPostgresDedupe(pool);
+  it("passes testDedupeStore, and keeps a uuid and its content for the replay window", async () => {
+    const pool = new Pool({ connectionString: server.url, max: 20 });
+    const store = createPostgresDedupe(pool);
     await pool.query(CREATE_TABLE);
-  });
-  afterAll(async () => {
-    await pool.end();
-    await server.remove();
-  });
-  it("passes testDedupeStore", async () => {
     await testDedupeStore(() => store);
-  });
 
-  it("keeps a uuid and its content for the replay window, then removes them", async () => {
     const uuid = crypto.randomUUID();
     const first = { accountSid: "AC1", uuid, owner: "a", contentHash: "hash", leaseMs: 60_000 };
-    const next: DedupeClaim = { ...first, owner: "b" };
+    const next = { ...first, owner: "b" };
     await store.claim(first);
     await store.complete(first);
     await pool.query(REMOVE_OLD);
     expect(await store.claim(next)).toBe("done");
     expect(await store.claim({ ...next, contentHash: "other" })).toBe("conflict");
-    await pool.query(
-      "UPDATE push_events SET claimed_at = now() - interval '25 hours', lapses_at = now() - interval '24 hours'",
-    );
+    const [claimed, lapsed] = [25, 24].map((hours) => `now() - interval '${hours} hours'`);
+    await pool.query(`UPDATE push_events SET claimed_at = ${claimed}, lapses_at = ${lapsed}`);
     expect((await pool.query(REMOVE_OLD)).rowCount).toBeGreaterThan(0);
     expect(await store.claim(next)).toBe("new");
+    await pool.end();
   });
 });

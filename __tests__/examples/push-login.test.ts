@@ -7,8 +7,7 @@ import { startGroup } from "./process-group";
 import { ADA, PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
 
 /** A browser: it keeps the cookie of the session. */
-function openBrowser(url: string) {
-  let cookie = "";
+function openBrowser(url: string, cookie = "") {
   async function request(method: string, path: string, body?: object) {
     const response = await fetch(url + path, {
       method,
@@ -28,7 +27,6 @@ function openBrowser(url: string) {
     request,
     post,
     cookie: () => cookie,
-    useCookie: (other: string) => (cookie = other),
     signIn: () => post("/login", { user: "ada", password: PASSWORD }),
     outcome: () => stateOf(post("/login/outcome")),
     state: () => stateOf(request("GET", "/login")),
@@ -106,32 +104,25 @@ describe("the login example", () => {
     ["denied", "deny", 60_000, 200],
     ["expired", undefined, 1_000],
     ["waiting", undefined, 60_000, 100],
+    // The service cannot be asked.
+    ["unknown", undefined, 1_500, 30_000],
   ])("responds %s after %s without a webhook request, within %i ms", async (...row) => {
     const [state, response, ...times] = row;
     await app.stop();
     await start(...times);
     await app.loseWebhooks();
     const browser = await signIn();
+    const logged = jest.spyOn(console, "error").mockImplementation(() => {});
+    if (state === "unknown") await app.emulator.close();
     if (response !== undefined) await respondOnPhone(response);
     const { status, text } = await browser.post("/login/outcome");
+    logged.mockRestore();
     expect([status, JSON.parse(text)]).toMatchObject([state === "waiting" ? 202 : 200, { state }]);
     if (state !== "expired") return;
     expect(await browser.outcome()).toBe("ended");
     expect((await respondOnPhone("approve")).status).toBe(404);
     expect(await sendApproval()).toBe(403);
     expect(await browser.state()).toBe("signed-out");
-  });
-
-  it("says when the service cannot be asked", async () => {
-    await app.stop();
-    // One wait until the end of the login.
-    await start(1_500, 30_000);
-    const browser = await signIn();
-    const logged = jest.spyOn(console, "error").mockImplementation(() => {});
-    const outcome = browser.outcome();
-    await app.emulator.close();
-    expect(await outcome).toBe("unknown");
-    logged.mockRestore();
   });
 
   it("takes another number than that of the page as a denial", async () => {
@@ -145,8 +136,7 @@ describe("the login example", () => {
 
   it("signs in once with two tabs of one browser, and never in another browser", async () => {
     const browser = await signIn();
-    const [tab, other] = [openBrowser(url), openBrowser(url)];
-    tab.useCookie(browser.cookie());
+    const [tab, other] = [openBrowser(url, browser.cookie()), openBrowser(url)];
     expect(await other.outcome()).toBe("ended");
     const arrived = untilRequests(2);
     const outcomes = Promise.all([browser.outcome(), tab.outcome()]);

@@ -30,14 +30,9 @@ describe("createReporter", () => {
 
   it.each<[WebhookErrorCode, level: "warn" | "error", isFailure: boolean]>([
     ["STORE_UNAVAILABLE", "error", true],
-    ["TOKEN_UNAVAILABLE", "error", true],
-    ["OVERLOADED", "error", true],
     ["BODY_CONSUMED", "error", true],
-    ["INTERNAL_ERROR", "error", true],
     ["CLOSING", "warn", false],
     ["SIGNATURE_MISMATCH", "warn", false],
-    ["PAYLOAD_INVALID", "warn", false],
-    ["BODY_TIMEOUT", "warn", false],
   ])("logs a rejection with %s at level %s, and reports it to onError: %j", (...row) => {
     const [code, level, isFailure] = row;
     const { logger, lines } = recordingLogger();

@@ -8,16 +8,15 @@ it("publishes start and end of receive and handle, with the uuid and without the
   const messages: [name: string, message: object][] = [];
   const listen = (message: unknown, name: string | symbol) =>
     void messages.push([String(name).split(":").slice(2).join(":"), { ...(message as object) }]);
-  const channels = TRACE_NAMES.map((name) =>
-    tracingChannel(`express-push-verification:${name}`),
-  ).flatMap(({ start, asyncEnd, error }) => [start, asyncEnd, error]);
-  for (const one of channels) one.subscribe(listen);
+  const channels = TRACE_NAMES.map((name) => tracingChannel(`express-push-verification:${name}`));
+  const ends = channels.flatMap(({ start, asyncEnd, error }) => [start, asyncEnd, error]);
+  for (const one of ends) one.subscribe(listen);
   const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent });
   push.onAny(() => {});
   const uuid = "u1";
   const request = eventRequest("challenge.approved", { uuid });
   const response = await push.fetch(toWebRequest(request));
-  for (const one of channels) one.unsubscribe(listen);
+  for (const one of ends) one.unsubscribe(listen);
   await push.fetch(toWebRequest(request));
   expect(response.status).toBe(200);
   const receive = { method: "POST", path: "/push/events", route: "/push/events", scheme: "https" };

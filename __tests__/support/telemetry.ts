@@ -29,16 +29,9 @@ export function startTelemetry() {
     /** The points of each metric by its name. */
     async readMetrics(): Promise<Record<string, { attributes: Attributes; value: unknown }[]>> {
       await meters.forceFlush();
-      const all = exporter
-        .getMetrics()
-        .at(-1)
-        ?.scopeMetrics.flatMap((scope) => scope.metrics);
-      return Object.fromEntries(
-        (all ?? []).map(({ descriptor, dataPoints }) => [
-          descriptor.name,
-          dataPoints.map(({ attributes, value }) => ({ attributes, value })),
-        ]),
-      );
+      const scopes = exporter.getMetrics().at(-1)?.scopeMetrics ?? [];
+      const all = scopes.flatMap((scope) => scope.metrics);
+      return Object.fromEntries(all.map((one) => [one.descriptor.name, one.dataPoints]));
     },
     /** Stops instrumenting, and ends the SDK. */
     async stop() {

@@ -15,6 +15,10 @@ describe("eventFixture", () => {
     const event = eventFixture(type, {}, { version });
     expect(parsePushEvent(JSON.stringify(event))).toEqual(event);
     expect(event).toMatchObject({ type, version, issues: [] });
+    const isChallenge = type.startsWith("challenge.");
+    expect("challenge_sid" in event).toBe(isChallenge);
+    expect("factor_metadata" in event).toBe(version === "v2");
+    expect("challenge_details" in event).toBe(version === "v2" && isChallenge);
   });
 
   it("has the type of its event type and version", () => {

@@ -3,7 +3,6 @@ import inject from "light-my-request";
 import request from "supertest";
 import {
   createHandlers,
-  PUSH_EVENT_TYPES,
   verifyPushRequest,
   WebhookError,
   type PushWebhooksOptions,
@@ -20,26 +19,16 @@ import {
 
 const methods: VerifyOptions["methods"] = ["POST", "GET"];
 const options = { authToken, publicUrl, methods };
-const EVERY = PUSH_EVENT_TYPES.flatMap((type) =>
-  (["v1", "v2"] as const).flatMap((version) => [
-    [type, version, "POST", ""] as const,
-    [type, version, "GET", "?tenant=it's"] as const,
-  ]),
-);
-
 describe("signedRequest", () => {
-  it.each(EVERY)(
-    "creates %s of %s by %s to %j as a receiver accepts it",
-    async (type, version, method, query) => {
-      const given = { ...options, publicUrl: publicUrl + query };
-      const made = signedRequest(given, type, {}, { version, method });
-      const event = await verifyPushRequest(made, given);
-      expect(event).toMatchObject({ type, version, issues: [] });
-      expect("challenge_sid" in event).toBe(type.startsWith("challenge."));
-      expect("factor_metadata" in event).toBe(version === "v2");
-      expect("challenge_details" in event).toBe(version === "v2" && type.startsWith("challenge."));
-    },
-  );
+  it.each([
+    ["challenge.approved", "v1", "POST", ""],
+    ["factor.deleted", "v2", "POST", "?tenant=it's"],
+    ["challenge.denied", "v2", "GET", "?tenant=it's"],
+  ] as const)("creates %s of %s by %s to %j", async (type, version, method, query) => {
+    const given = { ...options, publicUrl: publicUrl + query };
+    const made = signedRequest(given, type, {}, { version, method });
+    expect(await verifyPushRequest(made, given)).toMatchObject({ type, version, issues: [] });
+  });
 
   it("can be sent by supertest, light-my-request and fetch", async () => {
     const { push, events } = createReceiver();

@@ -61,18 +61,15 @@ describe("createRetry", () => {
     [{}, 249, "late"],
     [{}, 251, "OVERLOADED"],
     [{ attemptWhenFullMs: 600 }, 400, "late"],
-  ])(
-    "limits the only attempt at maxRetrying: %j, after %i ms: %s",
-    async (limit, delayMs, found) => {
-      jest.useFakeTimers();
-      const attempt = () => new Promise((resolve) => setTimeout(resolve, delayMs, "late"));
-      const retry = createRetry({ maxRetrying: 0, ...limit });
-      const tried = retry(attempt).catch(({ code }: WebhookError) => code);
-      await jest.advanceTimersByTimeAsync(delayMs);
-      jest.useRealTimers();
-      expect(await tried).toBe(found);
-    },
-  );
+  ])("limits the only attempt at maxRetrying: %j, %i ms: %s", async (limit, delayMs, found) => {
+    jest.useFakeTimers();
+    const attempt = () => new Promise((resolve) => setTimeout(resolve, delayMs, "late"));
+    const retry = createRetry({ maxRetrying: 0, ...limit });
+    const tried = retry(attempt).catch(({ code }: WebhookError) => code);
+    await jest.advanceTimersByTimeAsync(delayMs);
+    jest.useRealTimers();
+    expect(await tried).toBe(found);
+  });
 
   it("pauses as configured, and starts another attempt after attemptMs", async () => {
     let attempts = 0;

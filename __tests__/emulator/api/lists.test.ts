@@ -112,8 +112,6 @@ describe("the pages of a list", () => {
       `${token}A`,
       token.slice(0, -1),
       `PX${token.slice(2)}`,
-      "x",
-      "constructor",
       // The page token of a list of webhooks.
       "PAMTc5NTI1MjU5MzpZV2M5MmQzMThiMjA0ZWQ5YWIzMzcyNDk3ZGYxMGJjNjli",
     ]) {

@@ -155,21 +155,13 @@ it.each<[status: number, code: number | object, line: string, sent?: object, hea
   [401, 20003, "POST /_control/factors", { as: [STANDARD.sid, SECRET] }],
   [405, errors.methodNotAllowed.body, `PUT ${KEYS}`, {}, { allow: "GET, POST" }],
   [405, 20004, `PATCH ${KEYS.replace(".", "/SKx.")}`, {}, { allow: "GET, POST, DELETE" }],
-  [405, 20004, `DELETE ${HOOKS}`, {}, { allow: "GET, POST" }],
-  [405, 20004, `PUT ${HOOKS}/YWx`, {}, { allow: "GET, POST, DELETE" }],
   [405, 20004, "PUT /_control/factors", { json: {} }],
-  ...[
-    "/",
-    "/2010-04-01/Accounts",
-    `/2010-04-01/Accounts/${ACCOUNT_SID}/Messages.json`,
-    "/v2/Services",
-    `/v2/Services/${SERVICE_SID}/RateLimits`,
-    "/v1/Keys",
-    "/_control/nothing",
-  ].map((path): [number, object, string] => {
-    const message = `The emulator does not have GET ${path}`;
-    return [501, { code: 20501, message }, `GET ${path}`];
-  }),
+  ...["/", `/v2/Services/${SERVICE_SID}/RateLimits`, "/_control/nothing"].map(
+    (path): [number, object, string] => {
+      const message = `The emulator does not have GET ${path}`;
+      return [501, { code: 20501, message }, `GET ${path}`];
+    },
+  ),
   [400, errors.tooManyKeys.body, `POST ${KEYS}`],
   [400, 60200, `POST ${HOOKS}`, { form: { ...HOOK, FriendlyName: "" } }],
   [400, 60200, `POST ${HOOKS}`, { form: [...Object.entries(HOOK), ["FriendlyName", "b"]] }],
