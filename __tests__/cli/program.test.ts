@@ -95,7 +95,7 @@ describe("trigger", () => {
     const ended = await trigger(type, "--version", version, "--method", method);
     expect(ended).toMatchObject({ code: 0, stderr: "" });
     expect(receiver.events).toMatchObject([{ type, version }]);
-    const [{ uuid, challenge_sid: sid }] = receiver.events as [ChallengeEvent];
+    const [{ uuid, challenge_sid: sid }] = receiver.events as [Partial<ChallengeEvent>];
     const ids = `uuid ${uuid}${sid === undefined ? "" : `, challenge_sid ${sid}`}`;
     expect(ended.stdout).toMatch(
       new RegExp(`^200 ${type} ${version} in \\d+\\.\\d ms \\(${ids}\\)\\n$`),
