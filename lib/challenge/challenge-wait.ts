@@ -52,15 +52,6 @@ export interface PendingWait {
   startMs: number;
 }
 
-/** The pending waits of a receiver, counted. */
-export interface PendingWaits {
-  count: number;
-  /** When the oldest began, as `performance.now()` counts; undefined when there is none. */
-  oldestStartMs: number | undefined;
-  /** Lists them, the oldest first. */
-  list(): PendingWait[];
-}
-
 /** Creates the waits of a receiver: an outcome resolves only waits of its account and user. */
 export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope) {
   /** In the order of insertion. */
@@ -122,11 +113,8 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
 
   return {
     waitForChallenge,
-    readPending(): PendingWaits {
-      const [oldest] = pending.values();
-      const list = () => [...pending.values()];
-      return { count: pending.size, oldestStartMs: oldest?.startMs, list };
-    },
+    /** Lists the pending waits, the oldest first. */
+    listPending: () => [...pending.values()],
     /** Rejects the pending waits of this receiver in the same turn, and every later wait. */
     close(): void {
       isClosed = true;

@@ -1,4 +1,4 @@
-import type { PendingWaits } from "../challenge/challenge-wait";
+import type { PendingWait } from "../challenge/challenge-wait";
 import type { QueuedEvent } from "../delivery/event-queue";
 import type { WebhookError } from "../errors/webhook-error";
 import { FORM_CONTENT_TYPES } from "../form/form";
@@ -41,7 +41,8 @@ export type RequestObserver = (request: ObservedRequest) => void;
 export interface ReceiverInspection extends Readonly<ReturnType<typeof inspectSettings>> {
   /** Adds an observer of every webhook request; returns the function that removes it. */
   observe(observer: RequestObserver): () => void;
-  readPendingWaits(): PendingWaits;
+  /** Lists the pending waits, the oldest first. */
+  listPendingWaits(): PendingWait[];
 }
 
 // Not a property of the receiver: the signing function must not be reachable from it.
@@ -56,7 +57,7 @@ export function inspectReceiver(receiver: object): ReceiverInspection | undefine
 export function registerInspection(
   receiver: object,
   settings: PushWebhooksSettings,
-  live: Pick<ReceiverInspection, "observe" | "readPendingWaits">,
+  live: Pick<ReceiverInspection, "observe" | "listPendingWaits">,
 ): void {
   inspections.set(receiver, { ...inspectSettings(settings), ...live });
 }

@@ -203,7 +203,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     methods: { value: Object.freeze(settings.methods) },
   }) as unknown as PushWebhooks;
   const { observe } = observers;
-  registerInspection(push, settings, { observe, readPendingWaits: waits.readPending });
+  registerInspection(push, settings, { observe, listPendingWaits: waits.listPending });
 
   function chain<Args extends unknown[]>(register: (...args: Args) => unknown) {
     return (...args: Args): PushWebhooks => {

@@ -132,7 +132,7 @@ function listReceiverRoutes(
       },
     },
     read("/console/waits", () => {
-      const waits = inspection.readPendingWaits().list().slice(0, MAX_WAITS);
+      const waits = inspection.listPendingWaits().slice(0, MAX_WAITS);
       return waits.map((wait) => toWaitRow(wait, reveals));
     }),
     {

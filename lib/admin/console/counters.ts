@@ -1,4 +1,4 @@
-import type { PendingWaits } from "../../challenge/challenge-wait";
+import type { PendingWait } from "../../challenge/challenge-wait";
 import { keepNewest } from "../../memory/keep-newest";
 import type { ObservedRequest } from "../../receiver/inspection";
 import type { Rejections, RequestResult, RequestRow, Series, Totals } from "./console-view";
@@ -87,8 +87,9 @@ export function createCounters(tokenCount = 0) {
       byResult.failed++;
       countCode(code);
     },
-    readTotals({ count, oldestStartMs }: PendingWaits): Totals {
-      const oldestMs = oldestStartMs === undefined ? undefined : performance.now() - oldestStartMs;
+    readTotals(waits: readonly PendingWait[]): Totals {
+      const [oldest] = waits;
+      const oldestMs = oldest && performance.now() - oldest.startMs;
       const rotating = [...tokensByAccount].filter(([, tokens]) => tokens.length > 1);
       return {
         sinceMs,
@@ -99,7 +100,7 @@ export function createCounters(tokenCount = 0) {
           const sources = [...rejected.sources.values()].toReversed();
           return { code, count: rejected.count, firstAtMs, lastAtMs, sources };
         }),
-        waits: { count, oldestMs },
+        waits: { count: waits.length, oldestMs },
         rotation: rotating
           .slice(-MAX_SHOWN_ACCOUNTS)
           .map(([accountSid, tokens]) => ({ accountSid, tokens })),

@@ -67,8 +67,7 @@ export async function findLogin(text: string, places: SearchedPlaces): Promise<L
         isSought(log.find(id).queued?.event) || Object.values(claimed).includes(sought),
     );
   const waits = inspection
-    .readPendingWaits()
-    .list()
+    .listPendingWaits()
     .filter(({ challengeSid, entityIdentity }) => isNamed(entityIdentity, challengeSid));
   for (const { challengeSid, entityIdentity } of waits) keys.push({ challengeSid, entityIdentity });
   const newest = keys.at(-1);

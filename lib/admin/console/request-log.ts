@@ -153,7 +153,7 @@ export function createRequestLog(
     get change() {
       return change;
     },
-    readTotals: () => counters.readTotals(inspection.readPendingWaits()),
+    readTotals: () => counters.readTotals(inspection.listPendingWaits()),
     readSeries: () => counters.readSeries(Date.now()),
     /** The process of these requests. */
     owner,
