@@ -2,7 +2,7 @@ import { eventFixture } from "express-push-verification/testing";
 import { createWaiters } from "../../lib/challenge/waiters";
 
 const event = eventFixture("challenge.approved");
-const longWait = { timeoutMs: 60_000 };
+const longWait = { timeoutMs: 60_000, account: "a" };
 
 describe("createWaiters", () => {
   it("lists a key from its first wait until the last one has ended", async () => {
@@ -12,7 +12,7 @@ describe("createWaiters", () => {
     waiters.resolve("a", event);
     expect(await Promise.all(both)).toEqual([event, event]);
     expect(waiters.listKeys()).toEqual([]);
-    const late = waiters.wait("a", { timeoutMs: 5 });
+    const late = waiters.wait("a", { ...longWait, timeoutMs: 5 });
     await expect(late).rejects.toMatchObject({ code: "CHALLENGE_TIMEOUT", status: 504 });
     expect(waiters.has("a")).toBe(false);
   });
@@ -20,7 +20,7 @@ describe("createWaiters", () => {
   it("gives each user an equal share: 10,000 waits of one user evict no other", async () => {
     const waiters = createWaiters();
     const waitOf = (entityIdentity: string, index: number) =>
-      waiters.wait(`${entityIdentity} ${index}`, { ...longWait, account: "a", entityIdentity });
+      waiters.wait(`${entityIdentity} ${index}`, { ...longWait, entityIdentity });
     const ada = waitOf("ada", 1);
     const floods = Array.from({ length: 10_050 }, (_, index) => waitOf("eve", index));
     const flood = Promise.allSettled(floods);
@@ -36,7 +36,7 @@ describe("createWaiters", () => {
   });
 
   it("rejects the oldest above maxWaiting pending waits, and does not count ended ones", async () => {
-    const waiters = createWaiters({ maxWaiting: 2 });
+    const waiters = createWaiters(2);
     for (let times = 0; times < 3; times++) {
       const ended = waiters.wait("ended", longWait);
       waiters.resolve("ended", event);

@@ -1,23 +1,7 @@
 import { createFairMap, type FairEntry } from "../memory/fair-map";
-import { createClosingError, type OutcomeKey } from "./outcome-store";
+import { createClosingError, type OutcomeKey, type OutcomeWait } from "./outcome-store";
 import { WebhookError } from "../errors/webhook-error";
 import type { ChallengeEvent } from "../event/event";
-
-/** How long a wait lasts, and whose share it counts against. */
-export interface WaiterOptions {
-  timeoutMs: number;
-  signal?: AbortSignal | undefined;
-  /** @default an account that all waits without one share */
-  account?: string | undefined;
-  /** @default a user that all waits of the account without one share */
-  entityIdentity?: string | undefined;
-}
-
-/** Options of {@link createWaiters}. */
-export interface WaitersOptions {
-  /** How many waits may be pending, of all accounts together. @default 10_000 */
-  maxWaiting?: number;
-}
 
 /** How many waits for one key may be pending: a login page that is open in several tabs. */
 const MAX_WAITING_PER_KEY = 10;
@@ -27,8 +11,10 @@ const MAX_WAITING_PER_KEY = 10;
  * limit, another one is rejected with `OVERLOADED`. This is the oldest for the same key, or the oldest
  * of the user who has the most in the account that has the most. A challenge that is not approved
  * soon is rarely approved later.
+ *
+ * @param maxWaiting how many waits may be pending, of all accounts together.
  */
-export function createWaiters({ maxWaiting = 10_000 }: WaitersOptions = {}) {
+export function createWaiters(maxWaiting = 10_000) {
   /** The oldest first. */
   const waitersByKey = new Map<string, Set<Waiter>>();
   const waiting = createFairMap<Waiter>({
@@ -70,11 +56,14 @@ export function createWaiters({ maxWaiting = 10_000 }: WaitersOptions = {}) {
      * @throws WebhookError `CHALLENGE_TIMEOUT`, `CLOSING`, or `OVERLOADED` when it gave way to another
      *   wait; the reason of `signal`.
      */
-    async wait(key: string, options: WaiterOptions): Promise<ChallengeEvent> {
-      const { timeoutMs, signal, account = "", entityIdentity = "" } = options;
+    async wait(key: string, wait: Omit<OutcomeWait, "challengeSid">): Promise<ChallengeEvent> {
+      const { timeoutMs, signal, account, entityIdentity = "" } = wait;
       signal?.throwIfAborted();
       if (closed) throw createClosingError();
-      const waiter = createWaiter(key);
+      let waiter!: Waiter;
+      const outcome = new Promise<ChallengeEvent>((resolve, reject) => {
+        waiter = { key, resolve, reject };
+      });
       const timer = setTimeout(() => {
         const message = `The challenge was neither approved nor denied within ${timeoutMs} ms.`;
         waiter.reject(new WebhookError("CHALLENGE_TIMEOUT", message));
@@ -83,20 +72,17 @@ export function createWaiters({ maxWaiting = 10_000 }: WaitersOptions = {}) {
       signal?.addEventListener("abort", onAbort);
       try {
         add(waiter, account, entityIdentity);
-        return await waiter.promise;
+        return await outcome;
       } finally {
         remove(waiter);
         clearTimeout(timer);
         signal?.removeEventListener("abort", onAbort);
       }
     },
-    /** Resolves every pending wait for a key. */
     resolve(key: string, event: ChallengeEvent): void {
       for (const waiter of waitersByKey.get(key) ?? []) waiter.resolve(event);
     },
-    /** Whether a wait for a key is pending. */
     has: (key: string) => waitersByKey.has(key),
-    /** The keys of the pending waits. */
     listKeys: () => [...waitersByKey.keys()],
     /** Rejects the pending waits in the same turn, and every later wait. */
     close(): void {
@@ -115,18 +101,7 @@ export function joinOutcomeKey({ account, challengeSid }: OutcomeKey): string {
 
 interface Waiter {
   key: string;
-  entry: FairEntry<Waiter> | undefined;
-  promise: Promise<ChallengeEvent>;
+  entry?: FairEntry<Waiter> | undefined;
   resolve: (event: ChallengeEvent) => void;
   reject: (reason: unknown) => void;
-}
-
-function createWaiter(key: string): Waiter {
-  let resolve!: Waiter["resolve"];
-  let reject!: Waiter["reject"];
-  const promise = new Promise<ChallengeEvent>((resolvePromise, rejectPromise) => {
-    resolve = resolvePromise;
-    reject = rejectPromise;
-  });
-  return { key, entry: undefined, promise, resolve, reject };
 }

@@ -16,7 +16,7 @@ const RECHECK_MS = 3_000;
  * each hint.
  */
 export function createSharedOutcomes(storage: Storage, { name, maxWaiting }: QueueSettings) {
-  const waiters = createWaiters({ maxWaiting });
+  const waiters = createWaiters(maxWaiting);
   /** The keys that wait for a read: a store that stalls gets each of them once. */
   const toRead = new Set<string>();
   const readParams = createBatches(async (keys: readonly string[]) => {
