@@ -7,9 +7,6 @@ export interface CloseOptions {
   deadlineMs?: number | undefined;
 }
 
-/** The default of {@link CloseOptions.deadlineMs}. */
-export const DEFAULT_CLOSE_DEADLINE_MS = 10_000;
-
 /** The rules of {@link CloseOptions}. */
 export const CLOSE_RULES: OptionRules<CloseOptions> = {
   deadlineMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds"),
@@ -18,7 +15,7 @@ export const CLOSE_RULES: OptionRules<CloseOptions> = {
 /** Awaits work until it settles or the deadline passes; rejects only as the work does. */
 export async function settleWithin(
   work: Promise<unknown>,
-  { deadlineMs = DEFAULT_CLOSE_DEADLINE_MS }: CloseOptions,
+  { deadlineMs = 10_000 }: CloseOptions,
 ): Promise<void> {
   const deadline = new AbortController();
   const expired = sleep(deadlineMs, undefined, { signal: deadline.signal }).catch(() => {});
