@@ -73,8 +73,8 @@ describe("createRetry", () => {
 
   it("pauses as configured, and starts another attempt after attemptMs", async () => {
     let attempts = 0;
-    const pauses = { firstPauseMs: 100, longestPauseMs: 100 };
-    const retry = createRetry({ retryForMs: 400, attemptMs: 20, ...pauses });
+    const pauses = { firstMs: 100, longestMs: 100 };
+    const retry = createRetry({ retryForMs: 400, attemptMs: 20, pauses });
     await expect(retry(() => (attempts++, never()))).rejects.toHaveProperty(
       "code",
       "STORE_UNAVAILABLE",

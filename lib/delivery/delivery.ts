@@ -106,8 +106,7 @@ function createAcceptNow(
     what: "the function confirm",
     attemptMs: CONFIRM_MS,
     attemptWhenFullMs: CONFIRM_MS,
-    firstPauseMs: 250,
-    longestPauseMs: 2_000,
+    pauses: { firstMs: 250, longestMs: 2_000 },
   });
 
   return function acceptNow(queued, deadlineAtMs, form) {

@@ -75,7 +75,7 @@ export interface DurableQueue extends EventQueue, EventOperations, AsyncDisposab
 export type Engine = Storage & (Claims | WorkerPool);
 
 /** When the store returns, every waiting event is sent within this time. */
-const LONGEST_PAUSE_MS = 200;
+const PAUSES = { firstMs: 25, longestMs: 200 };
 
 /**
  * Creates the queue of an engine: all that engines have in common. @internal
@@ -109,7 +109,7 @@ export function createQueue(
     what: engine.title,
     retryForMs: storeTimeoutMs,
     maxRetrying: maxPending,
-    longestPauseMs: LONGEST_PAUSE_MS,
+    pauses: PAUSES,
     isNeutral: (error) => error instanceof QueueError,
   });
 

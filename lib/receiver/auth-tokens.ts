@@ -208,8 +208,7 @@ function createLimitedLookup(authToken: AuthTokenResolver) {
     retryForMs: LOOKUP_MS,
     attemptWhenFullMs: LOOKUP_MS,
     // Few attempts, because the request is not authenticated yet.
-    firstPauseMs: 500,
-    longestPauseMs: 4_000,
+    pauses: { firstMs: 500, longestMs: 4_000 },
   });
   /** The oldest first. */
   const waiting: { lapsesAtMs: number; start: () => void; reject: (reason: unknown) => void }[] =

@@ -4,7 +4,7 @@ import { WebhookError } from "../errors/webhook-error";
 import type { WebhookErrorCode } from "../errors/codes";
 import { createNeutralCause } from "../errors/neutral-cause";
 import { readThrown } from "../errors/thrown-value";
-import { pauseAfter } from "./backoff";
+import { pauseAfter, type Pauses } from "./backoff";
 
 /** Repeats an attempt until it succeeds, within limits. */
 export type Retry = <Value>(
@@ -31,10 +31,8 @@ export interface RetryOptions {
   attemptMs?: number;
   /** How long to await the only attempt at `maxRetrying`, in milliseconds. @default 250 */
   attemptWhenFullMs?: number;
-  /** The first pause, in milliseconds; each pause is twice the one before it. @default 25 */
-  firstPauseMs?: number;
-  /** The longest pause, in milliseconds. @default 500 */
-  longestPauseMs?: number;
+  /** The pauses between attempts. @default { firstMs: 25, longestMs: 500 } */
+  pauses?: Pauses;
 }
 
 /**
@@ -51,8 +49,7 @@ export interface RetryOptions {
 export function createRetry(options: RetryOptions = {}): Retry {
   const { code = "STORE_UNAVAILABLE", what = "a store", isNeutral = () => false } = options;
   const { retryForMs = 8_000, maxRetrying = 1_000, attemptMs = retryForMs } = options;
-  const { attemptWhenFullMs = 250, firstPauseMs = 25, longestPauseMs = 500 } = options;
-  const pauses = { firstMs: firstPauseMs, longestMs: longestPauseMs };
+  const { attemptWhenFullMs = 250, pauses = { firstMs: 25, longestMs: 500 } } = options;
   const toCause = (error: unknown) => (isNeutral(error) ? error : createNeutralCause(error));
   let retrying = 0;
 
