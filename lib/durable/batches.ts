@@ -1,10 +1,3 @@
-/** Adds an item to the next batch; see {@link createBatches}. */
-export type AddToBatch<Item, Result> = (
-  item: Item,
-  /** Called until the item is sent. Once it returns false, the promise never settles. */
-  isWanted?: () => boolean,
-) => Promise<Result>;
-
 interface PendingItem<Item, Result> {
   item: Item;
   isWanted: () => boolean;
@@ -30,14 +23,14 @@ const SMALLEST_LIMIT = 64;
 /**
  * Creates the function that collects items of one turn and those that arrive while the store is
  * busy: they share a transaction. While the store stalls, requests time out: whenever the number of
- * items has doubled, those that are not wanted any more are dropped.
+ * items has doubled, those whose `isWanted` returns false are dropped, and their promises never settle.
  *
  * @param run returns the result of each item, in their order.
  */
 export function createBatches<Item, Result>(
   run: (items: readonly Item[]) => Promise<readonly Result[]>,
   { maxItems, maxRunning } = LIMITS,
-): AddToBatch<Item, Result> {
+): (item: Item, isWanted?: () => boolean) => Promise<Result> {
   let pending: PendingItem<Item, Result>[] = [];
   let limit = SMALLEST_LIMIT;
   let running = 0;

@@ -19,9 +19,8 @@ const CLAIMED = "event.id, body, started, failures + stalls + 1 as attempt, fail
 
 /** Writes a uuid without its hyphens. */
 const hex = (column: string) => `replace(${column}::text, '-', '')`;
-/** Writes the rows of a batch, which is one parameter. */
-const batch = (parameter: string, columns: string) =>
-  `json_to_recordset(${parameter}::json) as input (${columns})`;
+/** Writes the rows of a batch, which is the first parameter. */
+const batch = (columns: string) => `json_to_recordset($1::json) as input (${columns})`;
 
 /**
  * Writes the statements of a queue, with the names and in the order of those for a file. Its number is
@@ -76,7 +75,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
     record: `
       with recorded as (
         ${record(`select distinct on (key) key, params, ${NOW} + $2::bigint
-          from ${batch("$1", "key uuid, params text")} order by key`)}
+          from ${batch("key uuid, params text")} order by key`)}
       )
       select ${notify(false, keys)} from recorded having count(*) > 0`,
     outcomes: `select ${hex("key")} as key, params from ${schema}.outcome
@@ -100,13 +99,12 @@ export function writeStatements(schema: string, channel: string, sender: string)
       select * from claimed order by "runAtMs", id`,
 
     // Ignore the owner: keep the result of a run that finished after its lease.
-    finish: `delete from ${event} as event using ${batch("$1", "id bigint, started int")}
+    finish: `delete from ${event} as event using ${batch("id bigint, started int")}
       where event.id = input.id and event.started = input.started and failed_at is null`,
 
     fail: `
       with input as materialized (
         select * from ${batch(
-          "$1",
           'id bigint, started int, failures int, errors text, "pauseMs" bigint, "isForged" boolean',
         )}
       ), failed as (
@@ -133,7 +131,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
           (select max(failed_at) from ${event} where queue = $2::int and failed_at is not null)
         ) > ${NOW} + ${MAX_CLOCK_SKEW_MS}, false) as is_set_back
       ), input as materialized (
-        select * from ${batch("$1", 'id bigint, "isWorker" boolean')}
+        select * from ${batch('id bigint, "isWorker" boolean')}
       ), ended as (
         update ${event} set run_at = ${NOW}
         where (select is_set_back from clock) and queue = $2::int and ${DUE} and run_at > ${NOW}

@@ -1,5 +1,5 @@
 /** The thread that owns the connection of one queue, so that the app never waits for the disk. */
-import { parentPort, workerData } from "node:worker_threads";
+import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { openDatabase } from "./database";
 import { explainDamage, explainOpening, isDamage } from "./file-error";
 import { sqliteCodeOf, type PreparedStatement } from "./node-sqlite";
@@ -32,9 +32,7 @@ const LONGEST_POLL_MS = 100;
 
 const settings = workerData as ThreadSettings;
 const { file, name } = settings;
-const port = parentPort;
-if (port === null) throw new Error("This file is the entry of a worker thread.");
-
+const port = parentPort as MessagePort;
 const post = (message: ThreadMessage) => port.postMessage(message);
 let database: ReturnType<typeof openDatabase>;
 let operations: ReturnType<typeof createFileOperations>;
@@ -63,12 +61,12 @@ function openFile(): void {
     operations = database.read(() => createFileOperations(database.connection, settings));
   } catch (error) {
     post({ type: "end", failure: toThreadFailure(explainOpening(file, error)) });
-    port?.close();
+    port.close();
     return;
   }
   versionPragma = database.connection.prepare("PRAGMA data_version");
   post({ type: "open" });
-  port?.on("message", receive);
+  port.on("message", receive);
   poll();
 }
 
@@ -127,7 +125,7 @@ function guard(step: () => unknown): void {
 
 function closeFile(): void {
   if (database.isOpen()) database.close();
-  port?.close();
+  port.close();
 }
 
 openFile();
