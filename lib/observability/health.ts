@@ -1,6 +1,3 @@
-/** Why a receiver or a queue is not healthy. */
-export type HealthCode = "CLOSING" | "STORE_UNAVAILABLE" | "WORKER_STOPPED" | "NO_WORKER";
-
 /** The health of a receiver or a queue, for the probes of an orchestrator. */
 export interface Health {
   /**
@@ -9,7 +6,7 @@ export interface Health {
    */
   status: "healthy" | "degraded" | "unhealthy";
   /** Undefined when healthy. */
-  code?: HealthCode;
+  code?: "CLOSING" | "STORE_UNAVAILABLE" | "WORKER_STOPPED" | "NO_WORKER";
   /** Says why, for the log of the app: it may name the address of a store. Undefined when healthy. */
   reason?: string;
   /** Since when. Undefined when healthy. */

@@ -17,7 +17,8 @@ export interface WebhookDelivery {
   webhook_sid: string;
   /** `"succeeded"` after a response with status 200, `"failed"` after any other end. */
   status: "pending" | "succeeded" | "failed";
-  request: WebhookDeliveryRequest;
+  /** Request with its parameters. */
+  request: WebhookRequest & { params: readonly Pair[] };
   /** Response of the receiver; undefined when there was none. */
   response: WebhookResponse | undefined;
   /** Number of requests that were sent. */
@@ -28,11 +29,6 @@ export interface WebhookDelivery {
   durationMs: number | undefined;
   /** Faults that happened to it. */
   faults: FaultKind[];
-}
-
-/** Request of a delivery, with its parameters. */
-export interface WebhookDeliveryRequest extends WebhookRequest {
-  params: readonly Pair[];
 }
 
 /** Receives each delivery when it is finished. */

@@ -38,27 +38,23 @@ export interface SendRequestOptions {
  */
 export class SendError extends Error {
   declare readonly name: "SendError";
-  /**
-   * The kind of failure: `CONNECT_TIMEOUT`, `TIMEOUT`, `ABORTED` (by the signal), `DROPPED` (by the
-   * fault `"drop-connection"`), or a code of Node.js such as `ECONNREFUSED`.
-   */
-  readonly code: string;
-  /** Whether the connection failed before a response began: the service then sends again. */
-  readonly isConnectionFailure: boolean;
 
   static {
     brand(this, "SendError");
   }
 
   constructor(
-    code: string,
+    /**
+     * The kind of failure: `CONNECT_TIMEOUT`, `TIMEOUT`, `ABORTED` (by the signal), `DROPPED` (by the
+     * fault `"drop-connection"`), or a code of Node.js such as `ECONNREFUSED`.
+     */
+    readonly code: string,
     message: string,
-    isConnectionFailure: boolean,
+    /** Whether the connection failed before a response began: the service then sends again. */
+    readonly isConnectionFailure: boolean,
     options?: { cause?: unknown },
   ) {
     super(message, options);
-    this.code = code;
-    this.isConnectionFailure = isConnectionFailure;
   }
 }
 
