@@ -52,4 +52,12 @@ export function describeForeignRows(engine: StoppableEngine): void {
     await areDead();
     expect(handled).toEqual(["second", "third"]);
   });
+
+  it("may have waited for months", async () => {
+    const { queue, deliver } = await receiveInto(engine.open({}));
+    await queue.ready();
+    await deliver(eventRequest("factor.created"));
+    await engine.change?.("run_at = 0", 0);
+    expect((await queue.stats()).oldestWaitingMs).toBeGreaterThan(2 ** 31);
+  });
 }

@@ -177,7 +177,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
         where id = any($1::bigint[]) and queue = $2::int and failed_at is not null
         returning 1
       )
-      select count(*)::int as count, ${notify(true)}::text from retried`,
+      select count(*) as count, ${notify(true)}::text from retried`,
     discard: `
       with removed as (
         delete from ${event}
@@ -189,7 +189,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
           overlay(uuid_hash::text placing '0000-000000000000' from 20)::uuid
           and overlay(uuid_hash::text placing 'ffff-ffffffffffff' from 20)::uuid
       )
-      select count(*)::int as count from removed`,
+      select count(*) as count from removed`,
 
     // The rows of other programs: a number at the limit of its type fails the statements above.
     bury: `update ${event} as event set owner = null, started = 0, failures = 0, stalls = 0, pause = 0,
@@ -212,16 +212,16 @@ export function writeStatements(schema: string, channel: string, sender: string)
 
     stats: `
       select
-        (select count(*)::int from ${event}
+        (select count(*) from ${event}
           where queue = $1::int and ${DUE} and run_at <= ${NOW}) as waiting,
-        (select count(*)::int from ${event} where queue = $1::int and owner is not null) as active,
-        (select count(*)::int from ${event}
+        (select count(*) from ${event} where queue = $1::int and owner is not null) as active,
+        (select count(*) from ${event}
           where queue = $1::int and ${DUE} and run_at > ${NOW}) as delayed,
-        (select count(*)::int from ${event}
+        (select count(*) from ${event}
           where queue = $1::int and failed_at is not null) as "deadLetters",
-        (select coalesce(greatest(0, ${NOW} - min(run_at)), 0)::int from ${event}
+        (select coalesce(greatest(0, ${NOW} - min(run_at)), 0) from ${event}
           where queue = $1::int and ${DUE}) as "oldestWaitingMs",
-        (select count(*)::int from ${member} where queue = $1::int and is_worker
+        (select count(*) from ${member} where queue = $1::int and is_worker
           and seen_at between ${NOW} - ${LEASE_MS} and ${NOW} + ${MAX_CLOCK_SKEW_MS}) as workers`,
 
     purge: purge(schema, "delivery"),
