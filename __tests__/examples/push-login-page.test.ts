@@ -68,31 +68,9 @@ describeWithBrowser("the page of the login", () => {
     await expectGoodLooks(page, "login-expired");
   });
 
-  it("goes on waiting after each 202, and signs in when the webhook request was lost", async () => {
+  it("can be used with the keyboard alone, goes on waiting after each 202, and signs in when the webhook request was lost", async () => {
     const page = await open(60_000, 300);
     await app.loseWebhooks();
-    await beginLogin(page);
-    await page.waitForResponse((response) => response.status() === 202);
-    await approve(page);
-    await visible(page, "signed-in");
-  });
-
-  it("says that the connection is lost, and comes back", async () => {
-    const page = await open();
-    await beginLogin(page);
-    allowFaults(/ERR_/);
-    app.server.close();
-    app.server.closeAllConnections();
-    await page.waitForSelector('#waiting-text:text-is("Connection lost, trying again")');
-    await expectGoodLooks(page, "login-lost");
-    app.server.listen(Number(new URL(app.url).port), "127.0.0.1");
-    await page.waitForSelector('#waiting-text:text-is("Waiting for your response")');
-    app.emulator.approveChallenge(app.challengeSids.at(-1) ?? "");
-    await visible(page, "signed-in");
-  });
-
-  it("can be used with the keyboard alone", async () => {
-    const page = await open();
     await page.keyboard.type("ada");
     await page.keyboard.press("Tab");
     await page.keyboard.type(PASSWORD);
@@ -100,6 +78,7 @@ describeWithBrowser("the page of the login", () => {
     await visible(page, "waiting");
     expect(await page.getAttribute(":focus", "id")).toBe("title");
     await page.waitForSelector(".question");
+    await page.waitForResponse((response) => response.status() === 202);
     for (let presses = 0; presses < 10; presses++) {
       await page.keyboard.press("Tab");
       if ((await page.textContent(":focus")) === app.readNumber()) break;
@@ -108,7 +87,7 @@ describeWithBrowser("the page of the login", () => {
     await visible(page, "signed-in");
   });
 
-  it("has good looks in each state, and says why a login was rejected", async () => {
+  it("has good looks in each state, says why a login was rejected, and comes back when its connection was lost", async () => {
     const page = await open();
     await expectGoodLooks(page, "login-signed-out");
     for (const [user, password, message] of [
@@ -124,6 +103,13 @@ describeWithBrowser("the page of the login", () => {
     expect(takeFaults()).toEqual(faults);
     await beginLogin(page);
     await expectGoodLooks(page, "login-waiting");
+    allowFaults(/ERR_/);
+    app.server.close();
+    app.server.closeAllConnections();
+    await page.waitForSelector('#waiting-text:text-is("Connection lost, trying again")');
+    await expectGoodLooks(page, "login-lost");
+    app.server.listen(Number(new URL(app.url).port), "127.0.0.1");
+    await page.waitForSelector('#waiting-text:text-is("Waiting for your response")');
     await page.click(".question .deny");
     await visible(page, "denied");
     await expectGoodLooks(page, "login-denied");

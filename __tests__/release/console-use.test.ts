@@ -73,17 +73,19 @@ describeWithBrowser("the console in use", () => {
     }
   });
 
-  it.each([
-    ["Receiver", ".requests .line", ".details"],
-    ["Webhooks", "text=Edit", "dialog"],
-    ["Keys", "text=Rename", "dialog"],
-    ["Queue", "text=Retry all 2", "dialog"],
-  ])("takes the first click after a change to %s", async (tab, target, opened) => {
-    const app = await startFull();
-    const page = await openPage(`${app.url}#/${tab === "Keys" ? "webhooks" : "keys"}`);
-    await openTab(page, tab);
-    await page.locator(target).first().click();
-    await page.locator(opened).first().waitFor({ timeout: 5_000 });
+  it("takes the first click after each change of page", async () => {
+    const page = await openPage((await startFull()).url);
+    for (const [tab, target, opened] of [
+      ["Webhooks", "text=Edit", "dialog"],
+      ["Keys", "text=Rename", "dialog"],
+      ["Queue", "text=Retry all 2", "dialog"],
+      ["Receiver", ".requests .line", ".details"],
+    ] as const) {
+      await openTab(page, tab);
+      await page.locator(target).first().click();
+      await page.locator(opened).first().waitFor({ timeout: 5_000 });
+      await page.keyboard.press("Escape");
+    }
   });
 
   it("announces nothing while its connection is renewed and no request arrives", async () => {

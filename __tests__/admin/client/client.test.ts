@@ -137,7 +137,6 @@ it.each<[string, "GET" | "POST" | "DELETE", object, tries: number, times?: numbe
   ["500", "DELETE", { status: 500 }, 2],
   ["a dropped connection", "GET", { drops: true }, 2],
   ["a dropped connection", "POST", { drops: true }, 1],
-  ["400", "GET", { status: 400 }, 1],
   ["404", "DELETE", { status: 404 }, 1],
   ["429 with a Retry-After over timeoutMs", "GET", { status: 429, headers: late }, 1],
   ["503, maxRetries times", "GET", { status: 503, headers }, 5, 9],

@@ -45,7 +45,6 @@ const rows: [Partial<NewWebhook>[], readonly PushEventType[], string[], string[]
   [[of(...FACTORS), {}], all, []],
   [[{}, { ...of(...FACTORS), ...disabled }], all, ["DISABLED 1"]],
   [[disabled, of(...FACTORS)], FACTORS, []],
-  [[disabled, of("*")], all, []],
   [[disabled, {}], CHALLENGES, []],
   [[disabled, disabled], CHALLENGES, ["DISABLED 0", "DISABLED 1"]],
   [[{}, { ...of(...all), ...disabled }], all, ["DISABLED 1"]],

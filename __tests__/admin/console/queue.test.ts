@@ -84,13 +84,11 @@ describe("POST /console/dead-letters", () => {
   it.each([
     ["retry", { deadLetters: [one] }, 1, ["retry uuid-1"]],
     ["discard", { deadLetters: [one, gone] }, 1, ["discard uuid-1", "discard gone"]],
-    ["retry", { deadLetters: [gone] }, 0, ["retry gone"]],
     ["retry", { error: "down", ...ALL }, 2, ["retry uuid-0", "retry uuid-2"]],
     ["discard", { error: "down", ...ALL, count: 1 }, 1, ["discard uuid-0"]],
     ["discard", { error: "down", ...ALL, untilMs: FIRST_MS }, 1, ["discard uuid-0"]],
     ["discard", { error: `${"x".repeat(500)}…`, ...ALL }, 1, ["discard uuid-1"]],
     ["retry", { error: "unknown", ...ALL }, 0, []],
-    ["retry", { ...ALL, count: 2 }, 2, ["retry uuid-0", "retry uuid-1"]],
     ["discard", ALL, 3, ["discard uuid-0", "discard uuid-1", "discard uuid-2"]],
   ] as const)("%s %j: %d", async (action, choice, count, changes) => {
     const queue = createMemoryQueue(ERRORS);

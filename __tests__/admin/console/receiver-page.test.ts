@@ -66,7 +66,7 @@ describeWithBrowser("the receiver's page", () => {
     expect(handled).toEqual(["console-test-event"]);
   });
 
-  it("says that the connection is lost, and shows the missed requests after it reconnects", async () => {
+  it("says that the connection is lost or why details cannot be read, and shows what it missed", async () => {
     const { app, page } = await openConsole();
     await page.getByText("Live", { exact: true }).waitFor();
     allowFaults(/ERR_/);
@@ -76,6 +76,14 @@ describeWithBrowser("the receiver's page", () => {
     await app.deliver();
     await page.getByText("Live", { exact: true }).waitFor();
     await page.getByText("200 handled").waitFor();
+    const json = { code: "NOT_FOUND", message: "The request is gone." };
+    await page.route("**/console/requests/*", (route) => route.fulfill({ status: 404, json }));
+    allowFaults(/ERR_|404/);
+    await page.locator(".requests .line").click();
+    await page.locator(".details").getByText("The request is gone. (NOT_FOUND)").waitFor();
+    await page.unroute("**/console/requests/*");
+    await press(page, "Try again");
+    await page.getByText("Headers and parameters").waitFor();
   });
 
   it.each([
@@ -131,30 +139,17 @@ describeWithBrowser("the receiver's page", () => {
     await until(() => page.evaluate("scrollY > 0"));
   });
 
-  it("says why the details of a request cannot be read", async () => {
-    const app = await startConsole();
-    await app.deliver();
-    const page = await openPage(app.url);
-    const json = { code: "NOT_FOUND", message: "The request is gone." };
-    await page.route("**/console/requests/*", (route) => route.fulfill({ status: 404, json }));
-    allowFaults(/404/);
-    await page.locator(".requests .line").click();
-    await page.locator(".details").getByText("The request is gone. (NOT_FOUND)").waitFor();
-    await page.unroute("**/console/requests/*");
-    await press(page, "Try again");
-    await page.getByText("Headers and parameters").waitFor();
-  });
-});
+  it.each(["%", "%zz", "7", "no-id"])(
+    "has an address that may name a request that is gone: %s",
+    async (id) => {
+      const app = await startConsole();
+      allowFaults(/40\d/);
+      const page = await openPage(`${app.url}#/requests/${id}`);
+      await page.locator(".notice").waitFor();
+    },
+  );
 
-describeWithBrowser("the address of the console", () => {
-  it.each(["%", "%zz", "7", "no-id"])("may name a request that is gone: %s", async (id) => {
-    const app = await startConsole();
-    allowFaults(/40\d/);
-    const page = await openPage(`${app.url}#/requests/${id}`);
-    await page.locator(".notice").waitFor();
-  });
-
-  it("leads to a request far below, of another day, whose cause is looked for, and which stays while it is open", async () => {
+  it("has an address that leads to a request far below, of another day, whose cause is looked for, and which stays while it is open", async () => {
     const app = await startConsole();
     const yesterday = jest.spyOn(performance, "now").mockReturnValue(-86_400_000);
     await app.deliver();
@@ -186,7 +181,7 @@ describeWithBrowser("the address of the console", () => {
     expect(await page.locator(".details").count()).toBe(1);
   });
 
-  it("may have a parameter, and be rewritten by a proxy", async () => {
+  it("has an address that may have a parameter, and be rewritten by a proxy", async () => {
     const app = await startConsole({ mount: "/a/:tenant/b" });
     const port = await startServer((req, res) => {
       req.url = req.url?.replace("/tools/of/staff/b", "/a/blue/b");

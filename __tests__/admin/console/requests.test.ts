@@ -197,23 +197,21 @@ describe("the rejected requests", () => {
   });
 });
 
-describe("GET /console/requests/:id/explanation", () => {
-  it("finds a cause once, knows the last 10, and responds 429 when the budget is used up", async () => {
-    const app = await startConsole();
-    await deliverMismatches(app, 11);
-    const explained = await explain(app, 11);
-    const explanation = { isProven: true, subject: `${app.publicUrl}/` };
-    expect(explained).toMatchObject({ status: 200, body: { canExplain: false, explanation } });
-    expect(await explain(app, 11)).toEqual(explained);
-    expect((await readRequests(app)).rows.at(-1)).toEqual(explained.body);
-    expect(await explain(app, 1)).toMatchObject({ status: 404 });
-    // Fewer than 10 on a slow machine: the budget also limits the work.
-    for (let id = 2; id <= 10; id++) await explain(app, id);
-    await deliverMismatches(app, 1);
-    expect(await explain(app, 12)).toMatchObject({ status: 429, body: { code: "BUDGET_USED_UP" } });
-    // Not given up: the budget is renewed.
-    expect((await readRequests(app)).rows.at(-1)).toMatchObject({ canExplain: true });
-  });
+it("GET /console/requests/:id/explanation finds a cause once, knows the last 10, and responds 429 when the budget is used up", async () => {
+  const app = await startConsole();
+  await deliverMismatches(app, 11);
+  const explained = await explain(app, 11);
+  const explanation = { isProven: true, subject: `${app.publicUrl}/` };
+  expect(explained).toMatchObject({ status: 200, body: { canExplain: false, explanation } });
+  expect(await explain(app, 11)).toEqual(explained);
+  expect((await readRequests(app)).rows.at(-1)).toEqual(explained.body);
+  expect(await explain(app, 1)).toMatchObject({ status: 404 });
+  // Fewer than 10 on a slow machine: the budget also limits the work.
+  for (let id = 2; id <= 10; id++) await explain(app, id);
+  await deliverMismatches(app, 1);
+  expect(await explain(app, 12)).toMatchObject({ status: 429, body: { code: "BUDGET_USED_UP" } });
+  // Not given up: the budget is renewed.
+  expect((await readRequests(app)).rows.at(-1)).toMatchObject({ canExplain: true });
 });
 
 describe("the rotation of tokens", () => {
@@ -249,34 +247,32 @@ describe("the rotation of tokens", () => {
   });
 });
 
-describe("GET /console/statistics", () => {
-  const MINUTE_MS = 60_000;
+const MINUTE_MS = 60_000;
 
-  it("counts accepted and bad requests by the minute for an hour, and by the hour for a day", async () => {
-    const app = await startConsole();
-    await app.deliver();
-    await app.deliver(approve, {}, WRONG);
-    const { rows } = await readRequests(app);
-    const now = jest.spyOn(Date, "now");
-    const sum = (steps: readonly number[]) => steps.reduce((total, count) => total + count, 0);
-    for (const [minutes, inHour, inDay] of [
-      [0, 1, 1],
-      [58, 1, 1],
-      [61, 0, 1],
-      [25 * 60, 0, 0],
-    ] as const) {
-      now.mockReturnValue((rows[1]?.atMs ?? 0) + minutes * MINUTE_MS);
-      const series = (await app.call("/statistics")).body as Series[];
-      const found = series.map(({ stepMs, accepted, bad }) => [
-        stepMs * accepted.length,
-        sum(accepted),
-        sum(bad),
-      ]);
-      const hour = [60 * MINUTE_MS, inHour, inHour];
-      expect([minutes, found]).toEqual([minutes, [hour, [24 * 60 * MINUTE_MS, inDay, inDay]]]);
-    }
-    now.mockRestore();
-  });
+it("GET /console/statistics counts accepted and bad requests by the minute for an hour, and by the hour for a day", async () => {
+  const app = await startConsole();
+  await app.deliver();
+  await app.deliver(approve, {}, WRONG);
+  const { rows } = await readRequests(app);
+  const now = jest.spyOn(Date, "now");
+  const sum = (steps: readonly number[]) => steps.reduce((total, count) => total + count, 0);
+  for (const [minutes, inHour, inDay] of [
+    [0, 1, 1],
+    [58, 1, 1],
+    [61, 0, 1],
+    [25 * 60, 0, 0],
+  ] as const) {
+    now.mockReturnValue((rows[1]?.atMs ?? 0) + minutes * MINUTE_MS);
+    const series = (await app.call("/statistics")).body as Series[];
+    const found = series.map(({ stepMs, accepted, bad }) => [
+      stepMs * accepted.length,
+      sum(accepted),
+      sum(bad),
+    ]);
+    const hour = [60 * MINUTE_MS, inHour, inHour];
+    expect([minutes, found]).toEqual([minutes, [hour, [24 * 60 * MINUTE_MS, inDay, inDay]]]);
+  }
+  now.mockRestore();
 });
 
 /** A queue that knows one event in a state. */
@@ -416,17 +412,19 @@ describe("POST /console/requests/:id/resend", () => {
     app.call(`/requests/${await idOf(app, number)}/resend`, {});
 
   it("belongs to one process, which says so and does nothing for another one", async () => {
-    const [app, other] = [await startConsole(), await startConsole()];
-    const handled: string[] = [];
-    for (const { push } of [app, other]) push.onAny(({ uuid }) => void handled.push(uuid));
-    await app.deliver(approve, { uuid: "ada" });
-    await other.deliver(approve, { uuid: "grace" });
-    const path = `/requests/${await idOf(app, 1)}`;
-    const [read, resent] = [other.call(path), other.call(`${path}/resend`, {})];
-    for (const called of [read, resent, other.call("/requests/1")]) {
+    const app = await startConsole();
+    const handler = jest.fn();
+    app.push.onAny(handler);
+    await app.deliver();
+    const path = "/requests/ffff0000-1";
+    for (const called of [
+      app.call(path),
+      app.call(`${path}/resend`, {}),
+      app.call("/requests/1"),
+    ]) {
       expect(await called).toMatchObject({ status: 409, body: { code: "ANOTHER_PROCESS" } });
     }
-    expect(handled).toEqual(["ada", "grace"]);
+    expect(handler).toHaveBeenCalledTimes(1);
   });
 
   it.each<[code: string, options: Partial<PushWebhooksOptions>]>([

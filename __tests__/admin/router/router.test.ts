@@ -136,9 +136,11 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
     expect(rejected).toMatchObject({ status: 500, body: { code: "BODY_CONSUMED" } });
   });
 
-  it("has no actor when the option throws, nor when the logger throws, too", async () => {
+  it("responds, and audits without an actor, when all options throw, also the logger", async () => {
     const throwing = { debug: fail, info: fail, warn: fail, error: fail };
-    const { call, audits } = start({ makeApp, actor: fail, logger: throwing });
+    const audits: unknown[] = [];
+    const onAudit = async (entry: object) => (audits.push(entry), fail());
+    const { call } = start({ makeApp, actor: fail, onAudit, logger: throwing });
     expect(await call("post /keys", {})).toHaveProperty("status", 201);
     expect(audits).toMatchObject([{ action: "key.create", actor: undefined, status: 201 }]);
   });
@@ -148,7 +150,6 @@ describe("authorize", () => {
   const lines = "get /keys,post /keys,get /webhooks,get /openapi.json,get /nowhere".split(",");
   const rejections: [string, unknown][] = [
     ["a promise of false", async () => false],
-    ["nothing", () => {}],
     ["an object", () => ({ user: 1 })],
     ["a rejection", async () => fail()],
   ];
@@ -163,10 +164,10 @@ describe("authorize", () => {
   it("is required, as is a client", () => {
     const { client } = upstream;
     const authorize = () => true;
-    for (const options of [{ authorize }, { client: {}, authorize }, { client, authorize: true }]) {
+    const noClient = { client: {}, authorize };
+    for (const options of [{ authorize }, noClient, { client }, { client, authorize: true }]) {
       expect(() => adminRouter(options as never)).toThrow(TypeError);
     }
-    expect(() => adminRouter({ client } as never)).toThrow(TypeError);
     expect(() => adminRouter({ client, authorise: authorize } as never)).toThrow('"authorize"?');
   });
 
@@ -184,26 +185,19 @@ it("rejects every write of readOnly with 405, with the other methods in Allow", 
   expect([status, headers.allow]).toEqual([405, "GET"]);
 });
 
-describe("onAudit", () => {
-  it("receives each write, successful or rejected, without a secret, and no read", async () => {
-    const { call, audits } = start({ actor: (req) => req.get("x-user") });
-    const user = { "x-user": "alice" };
-    const { body } = await call("post /keys", { friendly_name: "x" }, user);
-    for (const method of ["get", "options"]) await call(`${method} /keys`, undefined, user);
-    await call(`patch /webhooks/${WEBHOOK_SID}`, { status: "disabled" }, user);
-    await call("post /webhooks", {}, user);
-    expect(audits).toEqual([
-      { action: "key.create", actor: "alice", sid: body.sid, status: 201 },
-      { action: "webhook.update", actor: "alice", sid: WEBHOOK_SID, status: 404, code: 20404 },
-      { action: "webhook.create", actor: "alice", status: 400, code: "INVALID_INPUT" },
-    ]);
-    expect(JSON.stringify(audits)).not.toContain(body.secret);
-  });
-
-  it("does not change the response when it fails", async () => {
-    const { call } = start({ onAudit: () => Promise.reject(new Error("disk full")) });
-    expect(await call("post /keys", {})).toHaveProperty("status", 201);
-  });
+it("onAudit receives each write, successful or rejected, without a secret, and no read", async () => {
+  const { call, audits } = start({ actor: (req) => req.get("x-user") });
+  const user = { "x-user": "alice" };
+  const { body } = await call("post /keys", { friendly_name: "x" }, user);
+  for (const method of ["get", "options"]) await call(`${method} /keys`, undefined, user);
+  await call(`patch /webhooks/${WEBHOOK_SID}`, { status: "disabled" }, user);
+  await call("post /webhooks", {}, user);
+  expect(audits).toEqual([
+    { action: "key.create", actor: "alice", sid: body.sid, status: 201 },
+    { action: "webhook.update", actor: "alice", sid: WEBHOOK_SID, status: 404, code: 20404 },
+    { action: "webhook.create", actor: "alice", status: 400, code: "INVALID_INPUT" },
+  ]);
+  expect(JSON.stringify(audits)).not.toContain(body.secret);
 });
 
 describe("the client's own credentials", () => {
@@ -282,7 +276,6 @@ describe("bad input", () => {
     ].map((path): [number, string] => [400, `get ${path}`]),
     ...[
       { friendly_name: "x".repeat(65) },
-      { friendly_name: "x", sid: KEY_SID },
       '{"constructor":{"prototype":{"x":1}}}',
       '{"__proto__":{"x":1}}',
       "null",
@@ -298,7 +291,6 @@ describe("bad input", () => {
       { webhook_url: "https://a.example/ b" },
     ].map((body): [number, string, unknown] => [400, "post /webhooks", { ...WEBHOOK, ...body }]),
     [400, "post /webhooks", ""],
-    [400, "patch /keys/x", { friendly_name: "x" }],
     [400, `patch ${AT_WEBHOOK}`, { status: "on" }],
     [400, `patch ${AT_WEBHOOK}`, { version: "v3" }],
     [400, `patch ${AT_WEBHOOK}`, { webhook_method: "GET" }],
