@@ -8,6 +8,10 @@ import { createGate, nextTurn, until } from "../support/waiting";
 
 const NONE: EngineOutage = { name: "responds", begin() {}, end() {} };
 
+/** The sockets of this process, and the ports of its threads. */
+const listConnections = () =>
+  process.getActiveResourcesInfo().filter((name) => /TCP|Port/.test(name));
+
 /** Describes the closing of a queue and its workers. */
 export function describeClosing(engine: StoppableEngine): void {
   let queue: DurableQueue;
@@ -27,7 +31,12 @@ export function describeClosing(engine: StoppableEngine): void {
   /** Starts a worker whose handlers of a stored event run until `finish`. */
   async function startRunning() {
     const { opened, open: finish } = createGate();
-    const worker = queue.work(createHandlers().onAny(() => opened));
+    // Longer than every deadline.
+    const options = { handlerTimeoutMs: 600_000 };
+    const worker = queue.work(
+      createHandlers().onAny(() => opened),
+      options,
+    );
     await store("slow");
     await untilStats(queue, { active: 1 });
     return { worker, finish };
@@ -87,11 +96,13 @@ export function describeClosing(engine: StoppableEngine): void {
     },
   );
 
-  it("a queue awaits no handler beyond its deadline, also of a worker that is closing", async () => {
+  it("a queue awaits no handler beyond its deadline, also of a worker that is closing, and disconnects", async () => {
+    const before = listConnections().length;
     const { worker, finish } = await startRunning();
     const workerClosed = worker.close({ deadlineMs: 60_000 });
     await queue.close({ deadlineMs: 200 });
     await workerClosed;
+    await until(() => listConnections().length < before, 5_000);
     finish();
   });
 
