@@ -38,8 +38,7 @@ export function createScheduler(random: () => number) {
   }
 
   function removeTimer(timer: Timer | undefined): void {
-    const index = timer === undefined ? -1 : timers.indexOf(timer);
-    if (index !== -1) timers.splice(index, 1);
+    timers = timers.filter((one) => one !== timer);
   }
 
   function enter(process: SimulatedProcess, run: () => void): void {
@@ -59,31 +58,15 @@ export function createScheduler(random: () => number) {
   }
 
   function takeStep(): Step | undefined {
-    const start = Math.floor(random() * steps.length);
-    for (let offset = 0; offset < steps.length; offset++) {
-      const index = (start + offset) % steps.length;
-      const step = steps[index]!;
-      if (step.process?.isSuspended === true) continue;
-      const last = steps.pop()!;
-      if (index < steps.length) steps[index] = last;
-      return step;
-    }
-    return undefined;
+    const ready = steps.filter(({ process }) => process?.isSuspended !== true);
+    const step = ready[Math.floor(random() * ready.length)];
+    if (step !== undefined) steps.splice(steps.indexOf(step), 1);
+    return step;
   }
 
-  function sleep(delayMs = 0, value?: unknown, { signal }: { signal?: AbortSignal } = {}) {
-    return new Promise((resolve, reject) => {
-      const stop = () => {
-        removeTimer(timer);
-        reject(signal?.reason as Error);
-      };
-      const timer = addTimer(() => {
-        signal?.removeEventListener("abort", stop);
-        resolve(value);
-      }, delayMs);
-      signal?.addEventListener("abort", stop, { once: true });
-    });
-  }
+  /** No signal ends one earlier: the schedules close no queue. */
+  const sleep = (delayMs: number, value?: unknown) =>
+    new Promise((resolve) => addTimer(() => resolve(value), delayMs));
 
   return {
     nowMs: () => nowMs,
