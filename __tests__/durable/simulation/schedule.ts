@@ -271,12 +271,13 @@ export async function runSchedule(
     scheduler.enter(one, () => void one.worker.close());
   }
 
-  function retryDead(): void {
+  function retryDead(): boolean {
     const dead = [...model.events.values()].find(({ failedAtMs }) => failedAtMs !== undefined);
-    if (dead === undefined) return;
+    if (dead === undefined) return false;
     count(dead.body, -1);
     failures.delete(dead.body);
     execute(undefined, "retry", [[String(dead.id)]]);
+    return true;
   }
 
   function isDone(): boolean {
@@ -314,7 +315,10 @@ export async function runSchedule(
     isAway = false;
     for (const one of processes) one.isSuspended = false;
     if (!processes.some(({ isAlive, isFinishing }) => isAlive && !isFinishing)) startProcess();
-    for (let steps = 0; steps < MAX_STEPS && !isDone() && problems.length === 0; steps++) {
+    // At the end, a dead letter is retried.
+    let retries = 0;
+    for (let steps = 0; steps < MAX_STEPS && problems.length === 0; steps++) {
+      if (isDone() && (retries++ > 0 || !retryDead())) break;
       await step();
     }
     if (problems.length === 0 && !isDone()) {
