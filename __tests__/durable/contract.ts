@@ -381,10 +381,8 @@ export function describeContract(engine: StoppableEngine): void {
       for (const account of ACCOUNTS) await store(ofAccount("a", account));
       await expect(queue.find("a")).rejects.toThrow(TypeError);
       for (const accountSid of ACCOUNTS) {
-        expect(await queue.find("a", { accountSid })).toMatchObject({
-          state: "waiting",
-          accountSid,
-        });
+        const found = await queue.find("a", { accountSid });
+        expect(found).toMatchObject({ state: "waiting", accountSid });
       }
       expect(await queue.find("a", { accountSid: "AC3" })).toBeUndefined();
     });

@@ -32,7 +32,7 @@ describeOnRedis("a queue in Redis", (app) => {
   const open = (options: Partial<RedisQueueOptions> = {}) =>
     app.open({ storeTimeoutMs: 1_000, logger, ...options });
 
-  it("that rejects logs that once, and opens no further connections", async () => {
+  it('that rejects logs that once, and opens no further connections; one with "warn" warns', async () => {
     const { redis, readInfo } = app.server();
     await redis.config("SET", "appendonly", "no");
     const queue = open();
@@ -46,10 +46,6 @@ describeOnRedis("a queue in Redis", (app) => {
     expect(logger.error).toHaveBeenCalledTimes(1);
     const unavailable = { code: "STORE_UNAVAILABLE", cause: error };
     await expect(storeFactor(queue, "a")).rejects.toMatchObject(unavailable);
-  });
-
-  it('warns with durability "warn"', async () => {
-    await app.server().redis.config("SET", "appendonly", "no");
     for (const own of [undefined, logger]) await open({ durability: "warn", logger: own }).ready();
     const words = expect.stringContaining("appendonly yes");
     expect(warnings.list()).toMatchObject([[words, {}]]);

@@ -41,13 +41,6 @@ async function createQueueFile(count = 1): Promise<string> {
 
 afterEach(() => closeOpened().then(removeFiles));
 
-it("creates files that other users cannot read", async () => {
-  const file = createFile();
-  await storeFactor(open(file), "a");
-  const modes = ["", "-wal", "-shm"].map((end) => fs.statSync(file + end).mode & 0o777);
-  expect(modes).toEqual([0o600, 0o600, 0o600]);
-});
-
 it("does not write the -wal of a killed process into a damaged file", async () => {
   const file = await createQueueFile(200);
   const connection = connect(file);
@@ -137,15 +130,18 @@ it("waits for a file that another process does not share", async () => {
   expect(await storeFactor(queue, "a")).toBe("new");
 });
 
-it("creates the file again when it was removed, and logs that", async () => {
+it("creates the file again when it was removed, which other users cannot read, and logs that", async () => {
   const file = await createQueueFile();
   const warn = jest.fn();
   const queue = await openReady(file, { warn });
-  for (const ending of ["", "-wal", "-shm"]) fs.rmSync(file + ending, { force: true });
+  const files = ["", "-wal", "-shm"].map((ending) => file + ending);
+  for (const one of files) fs.rmSync(one, { force: true });
   await until(() => fs.existsSync(file));
   await until(async () => (await storeFactor(queue, "b")) === "new" || fs.existsSync(file));
   const words = expect.stringContaining("was removed or replaced");
   expect(warn.mock.calls).toEqual([[expect.anything(), words]]);
+  const modes = files.map((one) => fs.statSync(one).mode & 0o777);
+  expect(modes).toEqual([0o600, 0o600, 0o600]);
 });
 
 const CLI = "/usr/bin/sqlite3";
