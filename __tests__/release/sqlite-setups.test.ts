@@ -1,3 +1,3 @@
 import { describeSqliteFiles } from "../support/sqlite-run";
 
-describeSqliteFiles(["setups.test.ts"]);
+describeSqliteFiles("setups");

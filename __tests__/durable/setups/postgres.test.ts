@@ -90,38 +90,35 @@ const withTls = (title: string, parameters: string, rejects?: Rejection): Setup 
   () => server.set("ssl", "off"),
 ];
 
-/** A pooler before the server, with these settings in a file. */
-const behind = (
+/** A pooler before the server, with these settings in a file; none where it is not installed. */
+function behind(
   title: string,
   [command = "", ...args]: string[],
   settings: string,
   rejects?: Rejection,
-): Setup => [
-  title,
-  async () => {
+): Setup[] {
+  async function start() {
     const port = await findFreePort();
     const { folder, port: own } = server;
     const [file, users] = [join(folder, "pooler.ini"), join(folder, "users.txt")];
     const values = new Map(Object.entries({ port, folder, server: own, pcp: own + 1 }));
+    const text = settings.replaceAll(/\$(\w+)/g, (_, name: string) => String(values.get(name)));
     writeFileSync(users, '"push" ""\n');
-    writeFileSync(
-      file,
-      settings.replaceAll(/\$(\w+)/g, (_, name: string) => String(values.get(name))),
-    );
+    writeFileSync(file, text);
     execFileSync("chmod", ["a+rX", file, users]);
     const user = postgres.findServerUser();
     pooler = spawn(command, [...args, file], { ...user, stdio: "ignore" });
-    const connection = server.url.replace(String(server.port), String(port));
+    const connection = server.url.replace(String(own), String(port));
     return open({ schema: basename(command), connection });
-  },
-  rejects,
-  async () => {
+  }
+  async function end() {
     // Ends both without waiting for their clients.
     if (pooler?.kill("SIGQUIT") === true) await once(pooler, "exit");
-  },
-];
+  }
+  return existsSync(command) ? [[title, start, rejects, end]] : [];
+}
 
-const behindPgbouncer = (mode: string, size: number, rejects?: Rejection): Setup => {
+const behindPgbouncer = (mode: string, size: number, rejects?: Rejection) => {
   const settings = `[databases]
     * = host=127.0.0.1 port=$server
     [pgbouncer]
@@ -135,7 +132,7 @@ const behindPgbouncer = (mode: string, size: number, rejects?: Rejection): Setup
   return behind(`pgbouncer: ${mode} mode, ${size} connections`, [PGBOUNCER], settings, rejects);
 };
 
-const behindPgpool = (mode: string, rejects?: Rejection): Setup => {
+const behindPgpool = (mode: string, rejects?: Rejection) => {
   const folders = ["unix_socket_directories", "pcp_socket_dir", "logdir", "memqcache_oiddir"];
   const settings = `backend_clustering_mode = ${mode}
     listen_addresses = '127.0.0.1'
@@ -247,17 +244,12 @@ const SETUPS: Setup[] = [
   ],
   withTls("a certificate of its own", "sslmode=verify-full", REJECTED(/ssl: \{ ca \}/)),
   withTls("its certificate with sslrootcert", "sslmode=verify-full&sslrootcert=$CERT"),
-  ...(existsSync(PGBOUNCER)
-    ? [
-        behindPgbouncer("transaction", 5, POOLED),
-        behindPgbouncer("transaction", 1, POOLED),
-        behindPgbouncer("statement", 5, POOLED),
-        behindPgbouncer("session", 20),
-      ]
-    : []),
-  ...(existsSync(PGPOOL)
-    ? [behindPgpool("streaming_replication"), behindPgpool("raw", POOLED)]
-    : []),
+  ...behindPgbouncer("transaction", 5, POOLED),
+  ...behindPgbouncer("transaction", 1, POOLED),
+  ...behindPgbouncer("statement", 5, POOLED),
+  ...behindPgbouncer("session", 20),
+  ...behindPgpool("streaming_replication"),
+  ...behindPgpool("raw", POOLED),
 ];
 
 postgres.describeWithPostgres("", () => {
