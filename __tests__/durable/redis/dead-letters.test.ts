@@ -10,17 +10,15 @@ const letterOf = (body: string) => JSON.stringify({ body, errors: "[]" });
 
 describeOnRedis("dead letters in Redis", (app) => {
   let receiver: DurableReceiver;
-  let isDown: boolean;
   let handled: string[];
   const work = () => receiver.queue.work(receiver.push.handlers);
   const deliver = (uuid: string) => receiver.deliver(eventRequest("factor.created", { uuid }));
 
   beforeEach(async () => {
-    isDown = false;
     handled = [];
     receiver = await receiveInto(app.open({ attempts: 3, backoff: 20 }));
     receiver.push.onAny(({ uuid }) => {
-      if (isDown) throw new PermanentError("down");
+      if (uuid.startsWith("dead")) throw new PermanentError("down");
       handled.push(uuid);
     });
     await receiver.queue.ready();
@@ -28,7 +26,6 @@ describeOnRedis("dead letters in Redis", (app) => {
 
   /** Delivers events whose handlers fail for good, and closes the worker. */
   async function makeDead(...uuids: string[]): Promise<void> {
-    isDown = true;
     const worker = work();
     for (const uuid of uuids) await deliver(uuid);
     await untilStats(receiver.queue, { deadLetters: uuids.length });
@@ -42,17 +39,17 @@ describeOnRedis("dead letters in Redis", (app) => {
     ["a time beyond dates", letterOf("{}"), "+inf"],
   ])("that are %s are listed, retried, and dead letters again", async (_what, text, time = "1") => {
     const { queue } = receiver;
-    await makeDead("good");
+    await makeDead("dead");
     await app.server().redis.zadd(`${HEAD}:dead`, time, "odd");
     await app.server().redis.hset(`${HEAD}:dead:events`, "odd", text);
     const listed = await collect(queue.deadLetters());
-    expect(listed.map(({ event }) => event?.uuid).toSorted()).toEqual(["good", undefined]);
+    expect(listed.map(({ event }) => event?.uuid).toSorted()).toEqual(["dead", undefined]);
     expect(listed.map(({ failedAt }) => Number(failedAt)).some(Number.isNaN)).toBe(false);
     expect(await queue.stats()).toMatchObject({ deadLetters: 2 });
     expect(await queue.retryAll()).toBe(2);
     work();
     await untilStats(queue, { deadLetters: 2 });
-    expect(await queue.find("good")).toMatchObject({ state: "dead" });
+    expect(await queue.find("dead")).toMatchObject({ state: "dead" });
   });
 
   it.each([
@@ -77,9 +74,9 @@ describeOnRedis("dead letters in Redis", (app) => {
 
   it("are removed entirely when they are retried or discarded", async () => {
     const { redis } = app.server();
-    await makeDead("a", "b", "c");
-    expect(await receiver.queue.retry("a")).toBe(true);
-    expect(await receiver.queue.discard("b")).toBe(true);
+    await makeDead("dead a", "dead b", "dead c");
+    expect(await receiver.queue.retry("dead a")).toBe(true);
+    expect(await receiver.queue.discard("dead b")).toBe(true);
     const kept = [await redis.zcard(`${HEAD}:dead`), await redis.hlen(`${HEAD}:dead:events`)];
     expect(kept).toEqual([1, 1]);
   });
