@@ -58,7 +58,6 @@ export function addExplainCommand(program: Command, terminal: Terminal): void {
     });
 }
 
-/** A request whose signature is explained. */
 interface ExplainedRequest {
   method: "POST" | "GET";
   headers: string[];

@@ -129,7 +129,6 @@ function openStore(terminal: Terminal, options: QueueCommandOptions): DurableQue
   );
 }
 
-/** Returns the options of a URL of Redis with the authority of its certificate. */
 function addRedisAuthority(store: string, file: string) {
   const { hostname, port, username, password, pathname } = new URL(store);
   return {
@@ -142,7 +141,6 @@ function addRedisAuthority(store: string, file: string) {
   };
 }
 
-/** Returns a URL of Postgres with the authority of its certificate. */
 function addPostgresAuthority(store: string, file: string): string {
   readAuthority(file);
   const url = new URL(store);

@@ -131,7 +131,6 @@ function mask({ method, url, headers, body }: Capture): Capture {
   };
 }
 
-/** Replaces the value of entity_identity; the signature no longer matches then. */
 function hideIdentity(form: string): string {
   return form.replaceAll(/((?:^|[?&])entity_identity=)[^&#]*/g, "$1masked");
 }

@@ -112,7 +112,6 @@ const OTHER_PARTS = new Map([
   [429, "a rate limiter"],
 ]);
 
-/** Explains a response that is not 200. */
 function explainResponse(response: WebhookResponse, method: "POST" | "GET"): string | undefined {
   const { status, headers, body } = response;
   if (status === 200) return undefined;

@@ -79,7 +79,6 @@ export function findMethod(
   return [{ code: "METHOD_DIFFERS", sid, mend, message, fix }];
 }
 
-/** Lists the findings about the Webhooks of one URL of a receiver. */
 function compareWebhooks(webhooks: readonly Webhook[], receiver: Receiver): Finding[] {
   const handled: readonly string[] = receiver.handledTypes();
   const enabled = webhooks.filter(isEnabled);
@@ -122,7 +121,6 @@ function compareWebhooks(webhooks: readonly Webhook[], receiver: Receiver): Find
   return [...findings, ...findDuplicates(webhooks)];
 }
 
-/** Lists the findings about the status, the method and the version of a Webhook. */
 function compareSettings(
   webhook: Webhook,
   receiver: Receiver,

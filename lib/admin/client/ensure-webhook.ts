@@ -75,7 +75,6 @@ export async function ensureWebhook(
   return alignWebhook(oldest);
 }
 
-/** Ranks Webhooks of one URL: an enabled one first, then one with the same event types. */
 function rank(webhook: Webhook, { event_types }: WebhookInput): number {
   return Number(isEnabled(webhook)) * 2 + Number(isSame(webhook.event_types, event_types));
 }

@@ -99,7 +99,6 @@ export function createConsole(parts: ConsoleParts): Route[] {
   return routes;
 }
 
-/** The route that responds with the result of a function. */
 function read(path: string, run: Route["run"]): Route {
   return { method: "get", path, run };
 }

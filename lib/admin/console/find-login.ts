@@ -90,7 +90,6 @@ export function toWaitRow(wait: PendingWait, reveals: boolean): PendingWaitRow {
   };
 }
 
-/** Asks the service for a challenge. */
 async function fetchChallenge(client: AdminClient, key: ChallengeKey): Promise<FoundChallenge> {
   const { challengeSid } = key;
   try {

@@ -8,7 +8,6 @@ const COLLECT_MS = 300;
 const TICK_MS = 1_000;
 /** A stream ends after this time: the page opens another, which is authorized again. */
 const MAX_AGE_MS = 4_000;
-/** How many pages may be open. */
 const MAX_STREAMS = 50;
 /** How many rejections are explained for open pages, without a click, within 60 s. */
 const MAX_EXPLANATIONS = 3;
@@ -120,7 +119,6 @@ export function createLive(log: RequestLog, refresh?: () => Promise<void>) {
   };
 }
 
-/** Whether the server of a request still accepts connections. */
 function isListening({ socket }: IncomingMessage): boolean {
   // Node.js sets `server` on the sockets of a server; sockets of HTTP/2 and of adapters have none.
   const { server } = socket as { server?: { listening?: unknown } };

@@ -3,7 +3,6 @@ import type { ConsoleQueue } from "./queue-view";
 import { findQueued } from "./request-details";
 import type { RequestLog } from "./request-log";
 
-/** How many events are looked up at a time. */
 const MAX_LOOKUPS = 25;
 
 /**

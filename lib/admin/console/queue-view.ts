@@ -115,7 +115,6 @@ const REVEALED = new Set([
   "challenge_metadata",
 ]);
 
-/** Lists the texts of the device and of the challenge. */
 function listShownTexts(event: PushEvent | UnknownPushEvent | undefined): [string, string][] {
   const params = event?.params ?? [];
   return params.flatMap(([name, value]) => (REVEALED.has(name) ? [[name, cutText(value)]] : []));

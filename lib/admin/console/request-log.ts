@@ -17,7 +17,6 @@ const MAX_KINDS = 100;
 /** The last webhook requests of a receiver, in the memory of this process. */
 export type RequestLog = ReturnType<typeof createRequestLog>;
 
-/** A request in the log. */
 interface Entry {
   /** The requests are counted from 1. */
   number: number;

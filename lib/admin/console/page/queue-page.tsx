@@ -50,7 +50,6 @@ function QueueCards(view: QueueView) {
 
 const selected = createStore<readonly string[]>([]);
 
-/** The name of a dead letter, as JSON. */
 const nameOf = ({ uuid, accountSid, receiver }: DeadLetterRow) =>
   JSON.stringify({ uuid, accountSid, receiver });
 

@@ -26,7 +26,6 @@ const FILTERS: Readonly<Record<string, (row: RequestRow, value: string) => boole
   },
 };
 
-/** The values of each filter. */
 function listOptions(): Readonly<Record<string, Options>> {
   const codes = Object.entries(live.value.totals?.byCode ?? {}).toSorted((a, b) => b[1] - a[1]);
   const time = place.value.query.get("time") ?? "";

@@ -177,7 +177,6 @@ function describeToken({ count, lastAtMs }: TokenUse["tokens"][number], index: n
   return `token ${index + 1}: ${plural(count, "request")}${last}`;
 }
 
-/** The dialog that sends a test event; it stays open and shows the response. */
 function TestEvent() {
   const [sent, setSent] = useState({ text: "", status: 0, uuid: "" });
   async function submit(data: FormData): Promise<string> {
