@@ -125,7 +125,7 @@ function listReceiverRoutes(
       run(req, _input, _audited, res) {
         if (req.method === "HEAD") return res.status(204).end();
         const { after } = req.query;
-        if (openStream(req, res, typeof after === "string" ? after : undefined)) return undefined;
+        if (openStream(res, typeof after === "string" ? after : undefined)) return undefined;
         const message = "Too many pages are open: close one, or wait a moment.";
         throw new RouterError(503, "TOO_MANY_PAGES", message, 5);
       },

@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
+import type { ServerResponse } from "node:http";
 import type { LiveUpdate } from "./console-view";
 import type { RequestLog } from "./request-log";
 
@@ -18,7 +18,6 @@ interface Stream {
   sentChange: number;
   sentWaits: number;
   endAtMs: number;
-  req: IncomingMessage;
 }
 
 /**
@@ -72,7 +71,7 @@ export function createLive(log: RequestLog, refresh?: () => Promise<void>) {
     const totals = log.readTotals();
     for (const stream of streams) {
       // A process that shuts down must not wait for its open pages.
-      if (nowMs >= stream.endAtMs || !isListening(stream.req)) stream.res.end();
+      if (nowMs >= stream.endAtMs || !isListening(stream.res)) stream.res.end();
       else if (isBehind(stream, totals)) send(stream, totals);
     }
   }
@@ -89,7 +88,7 @@ export function createLive(log: RequestLog, refresh?: () => Promise<void>) {
     tickTimer = flushTimer = undefined;
   }
 
-  return function openStream(req: IncomingMessage, res: ServerResponse, after = ""): boolean {
+  return function openStream(res: ServerResponse, after = ""): boolean {
     if (streams.size >= MAX_STREAMS) return false;
     const own = `${log.owner.id}-`;
     const cursor = after.split(",").find((one) => one.startsWith(own));
@@ -101,7 +100,6 @@ export function createLive(log: RequestLog, refresh?: () => Promise<void>) {
       sentChange: isComplete ? 0 : change,
       sentWaits: 0,
       endAtMs: nowMs + MAX_AGE_MS,
-      req,
     };
     res.statusCode = 200;
     res.setHeader("Content-Type", "text/event-stream; charset=utf-8");
@@ -119,8 +117,8 @@ export function createLive(log: RequestLog, refresh?: () => Promise<void>) {
   };
 }
 
-function isListening({ socket }: IncomingMessage): boolean {
+function isListening({ req }: ServerResponse): boolean {
   // Node.js sets `server` on the sockets of a server; sockets of HTTP/2 and of adapters have none.
-  const { server } = socket as { server?: { listening?: unknown } };
+  const { server } = req.socket as { server?: { listening?: unknown } };
   return server?.listening !== false;
 }
