@@ -11,7 +11,6 @@ import { TEST_UUID_PREFIX } from "./request-row";
 /** The schema of {@link TestEventChoice}. */
 export const testEventSchema = z.strictObject({
   type: z.enum(PUSH_EVENT_TYPES),
-  version: z.enum(["v1", "v2"]).default("v2"),
   /** `"direct"`: to the receiver in this process. `"network"`: to its publicUrl. */
   via: z.enum(["direct", "network"]).default("direct"),
 });
@@ -23,12 +22,13 @@ const TIMEOUT_MS = 15_000;
 
 /** Creates a test event that a receiver accepts; its user and its SIDs do not exist. */
 function createTestParams(
-  { type, version }: TestEventChoice,
+  uuid: string,
+  type: TestEventChoice["type"],
   { allowedAccountSids, allowedServiceSids }: ReceiverInspection,
 ) {
   const zeros = "0".repeat(32);
-  return listEventPairs(version, {
-    uuid: `${TEST_UUID_PREFIX}${crypto.randomUUID()}`,
+  return listEventPairs("v2", {
+    uuid,
     type,
     account_sid: allowedAccountSids[0] ?? `AC${zeros}`,
     service_sid: allowedServiceSids[0] ?? `VA${zeros}`,
@@ -46,14 +46,13 @@ function createTestParams(
 
 /** Signs and sends a test event. It does not throw when there is no response. */
 export async function sendTestEvent(
-  choice: TestEventChoice,
+  { type, via }: TestEventChoice,
   push: PushWebhooks,
   inspection: ReceiverInspection,
   sign: NonNullable<ReceiverInspection["signRequest"]>,
 ): Promise<TestEventResult> {
-  const params = createTestParams(choice, inspection);
-  const uuid = params.find(([name]) => name === "uuid")?.[1] ?? "";
-  const { url, ...signed } = sign(params);
+  const uuid = `${TEST_UUID_PREFIX}${crypto.randomUUID()}`;
+  const { url, ...signed } = sign(createTestParams(uuid, type, inspection));
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   // The service follows no redirect either.
   const request = new Request(url, {
@@ -66,7 +65,7 @@ export async function sendTestEvent(
   expiry.catch(() => {});
   const startMs = performance.now();
   try {
-    const sending = choice.via === "direct" ? push.fetch(request) : fetch(request);
+    const sending = via === "direct" ? push.fetch(request) : fetch(request);
     const { status, body } = await Promise.race([sending, expiry]);
     await body?.cancel();
     return { status, durationMs: performance.now() - startMs, failure: undefined, uuid };
