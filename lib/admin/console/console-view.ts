@@ -130,7 +130,7 @@ export interface Explanation {
   fix: string;
   /** The subject of the cause: the URL that was signed, a parameter, or the fingerprint of a token. */
   subject: string | undefined;
-  /** Codes of less likely causes. */
+  /** Less likely causes. */
   others: readonly string[];
 }
 

@@ -32,10 +32,8 @@ export function createCounters(tokenCount = 0) {
   const byCode: Record<string, number> = {};
   const series = SERIES.map(({ stepMs, count }) => createSeries(stepMs, count));
   type Source = Rejections["sources"][number];
-  const rejections = new Map<
-    string,
-    Omit<Rejections, "sources"> & { sources: Map<string, Source> }
-  >();
+  type Counted = Omit<Rejections, "sources"> & { sources: Map<string, Source> };
+  const rejections = new Map<string, Counted>();
   const tokensByAccount = new Map<string, { count: number; lastAtMs: number | undefined }[]>();
 
   function countCode(code: string): void {
@@ -50,10 +48,8 @@ export function createCounters(tokenCount = 0) {
     while (tokens.length < Math.min(Math.max(tokenIndex + 1, tokenCount), MAX_TOKENS)) {
       tokens.push({ count: 0, lastAtMs: undefined });
     }
-    const use = tokens[tokenIndex];
-    if (use === undefined) return;
-    use.count++;
-    use.lastAtMs = Math.max(use.lastAtMs ?? 0, atMs);
+    const { count = 0, lastAtMs = 0 } = tokens[tokenIndex] ?? {};
+    tokens[tokenIndex] = { count: count + 1, lastAtMs: Math.max(lastAtMs, atMs) };
   }
 
   function countRejection(code: string, { request, headers }: ObservedRequest, atMs: number): void {
