@@ -22,8 +22,6 @@ export interface SearchedPlaces {
   reveals: boolean;
 }
 
-const MAX_DEAD_LETTERS = 20;
-
 const CHALLENGE_AND_IDENTITY = new RegExp(`^(YC${SID_DIGITS})\\s+(.+)$`);
 
 /**
@@ -59,7 +57,7 @@ export async function findLogin(text: string, places: SearchedPlaces): Promise<L
   const deadLetters =
     queue === undefined
       ? []
-      : await listDeadLetters(queue, reveals, MAX_DEAD_LETTERS, (one) => isSought(one.event));
+      : await listDeadLetters(queue, reveals, (deadLetter) => isSought(deadLetter.event));
   const rows = log
     .listRows()
     .filter(

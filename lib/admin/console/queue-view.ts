@@ -16,6 +16,7 @@ export interface ConsoleQueue extends Pick<EventOperations, "retry" | "discard" 
 
 const MAX_LISTED = 1_000;
 const MAX_PER_GROUP = 20;
+const MAX_FOUND = 20;
 const MAX_GROUPS = 50;
 
 /** Reads the state of a queue, its dead letters grouped by error, the largest group first. */
@@ -46,7 +47,6 @@ export async function readQueue(queue: ConsoleQueue, reveals: boolean): Promise<
 export async function listDeadLetters(
   queue: ConsoleQueue,
   reveals: boolean,
-  maxCount: number,
   accepts: (deadLetter: DeadLetter) => boolean,
 ): Promise<DeadLetterRow[]> {
   const found: DeadLetterRow[] = [];
@@ -54,7 +54,7 @@ export async function listDeadLetters(
   for await (const deadLetter of queue.deadLetters()) {
     if (++listed > MAX_LISTED) break;
     if (accepts(deadLetter)) found.push(toRow(deadLetter, reveals));
-    if (found.length > maxCount) found.shift();
+    if (found.length > MAX_FOUND) found.shift();
   }
   return found;
 }
