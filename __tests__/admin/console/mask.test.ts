@@ -40,3 +40,9 @@ it.each([
   const event = eventFixture("challenge.approved", { challenge_hidden_details });
   expect(maskText("no user jane", event)).toBe("(not shown)");
 });
+
+it.each(["İrem.Aksoy", "ΓΙΩΡΓΟΣ"])("the value %s is masked within a word", (entity_identity) => {
+  const event = eventFixture("challenge.approved", { entity_identity });
+  const masked = "no user <entity_identity>x, <entity_identity>";
+  expect(maskText(`no user ${entity_identity}x, ${entity_identity}`, event)).toBe(masked);
+});
