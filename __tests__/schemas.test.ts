@@ -14,7 +14,7 @@ import type { Fault } from "express-push-verification/emulator";
 import type { KeyInput } from "../lib/admin/client/key";
 import type * as admin from "../lib/admin/client/schemas";
 import type { WebhookChange } from "../lib/admin/client/webhook";
-import type { BODY_SCHEMAS } from "../lib/admin/router/body-schemas";
+import type { BODY_SCHEMAS } from "../lib/admin/router/routes";
 import type { NewWebhook } from "../lib/emulator/options";
 import type { FaultKind } from "../lib/emulator/outbound/faults";
 import type { ChallengeDecision, NewChallenge, NewFactor } from "../lib/emulator/resources/entity";

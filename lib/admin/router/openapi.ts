@@ -1,8 +1,8 @@
 import { sidPattern } from "../../form/sid";
 import * as z from "../../validation/zod";
 import type { Route } from "../http/route";
-import { BODY_SCHEMAS } from "./body-schemas";
 import { PAGE_PARAMETERS } from "./lists";
+import { BODY_SCHEMAS } from "./routes";
 
 const BODIES = z.registry<{ id: string }>();
 for (const [id, schema] of Object.entries(BODY_SCHEMAS)) BODIES.add(schema, { id });
