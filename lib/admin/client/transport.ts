@@ -62,7 +62,7 @@ export function createTransport(options: CheckedClientOptions, username: string)
       throw createApiError(request, "REDIRECTED", undefined, status);
     }
     if (!response.ok) throw createServiceError(request, response, json);
-    const result = schema.safeParse(status === 204 ? undefined : json);
+    const result = schema.safeParse(json);
     if (result.success) return result.data;
     throw createApiError(request, "BAD_RESPONSE", undefined, status);
   }
@@ -86,8 +86,7 @@ export function createTransport(options: CheckedClientOptions, username: string)
           const { code, status, retryAfterSeconds } = error;
           // The previous attempt deleted the resource and its response was lost.
           const isDeleted = retry > 0 && request.method === "DELETE" && status === 404;
-          const deleted = isDeleted ? schema.safeParse(undefined) : undefined;
-          if (deleted?.success === true) return deleted.data;
+          if (isDeleted) return undefined as Output;
           const hasFailed = code === "UNREACHABLE" || status >= 500;
           const isRetried =
             status === 429
