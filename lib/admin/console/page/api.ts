@@ -37,12 +37,10 @@ export async function send<Result>(
   path: string,
   body?: object,
 ): Promise<Result> {
+  const headers = { "Content-Type": "application/json" };
+  const content = body && { headers, body: JSON.stringify(body) };
   for (let attempt = 1; ; attempt++) {
-    const response = await fetch(path, {
-      method,
-      headers: body === undefined ? {} : { "Content-Type": "application/json" },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    }).catch(() => {
+    const response = await fetch(path, { method, ...content }).catch(() => {
       throw new ProblemError(0, "UNREACHABLE", "The server does not respond.");
     });
     if (response.ok) return parseJson(await response.text().catch(() => "")) as Result;

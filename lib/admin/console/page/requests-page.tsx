@@ -143,11 +143,7 @@ function TotalCards() {
         of={{
           Received: { count: received, note: `in the last ${formatAge(Date.now() - sinceMs)}` },
           [settings.hasQueue ? "Stored" : "Handled"]: { count: byResult.handled + byResult.stored },
-          Duplicates: {
-            count: byResult.duplicate,
-            note: plural(byResult.conflict, "conflict"),
-            tone: "warn",
-          },
+          Duplicates: { count: byResult.duplicate, note: plural(byResult.conflict, "conflict") },
           "Rejected or failed": {
             count: byResult.rejected + byResult.failed,
             note: topCode === "" ? "none" : `${formatCount(topCount)} × ${topCode}`,

@@ -15,7 +15,7 @@ const statistics = createLoader(() => send<Series[]>("GET", "console/statistics"
 export function TrafficChart() {
   const [index, setIndex] = useState("0");
   return (
-    <div class="panel chart">
+    <div class="panel">
       <div class="panel-head">
         <Select
           label="Period of the chart"
