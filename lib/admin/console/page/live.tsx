@@ -26,7 +26,7 @@ export const live = createStore({
   seen: 0,
 });
 /** The state of the connection. */
-export const connection = createStore({ look: "connecting", text: "Connecting" });
+export const connection = createStore({ look: "", text: "Connecting", isForbidden: false });
 /** The rows that stay during a pause, or while one of them is read; undefined at other times. */
 export const held = createStore<
   { rows: readonly RequestRow[]; seen: number; isPaused: boolean } | undefined
@@ -72,10 +72,10 @@ function announceRows(): void {
 export async function followReceiver(): Promise<never> {
   let pauseMs = FIRST_PAUSE_MS;
   let lostTimer: number | undefined;
-  const setState = (look: string, text: string) => {
+  const setState = (look: string, text: string, isForbidden = false) => {
     clearTimeout(lostTimer);
     lostTimer = undefined;
-    if (connection.value.text !== text) connection.value = { look, text };
+    if (connection.value.text !== text) connection.value = { look, text, isForbidden };
   };
   for (;;) {
     // Browsers open six connections to an origin: hidden pages must not use them up.
@@ -87,15 +87,15 @@ export async function followReceiver(): Promise<never> {
     try {
       await readStream((update) => {
         pauseMs = FIRST_PAUSE_MS;
-        setState("live", "Live");
-        if (update !== undefined) apply(update);
+        setState("good", "Live");
+        apply(update);
       });
     } catch (error) {
       const problem = error instanceof ProblemError ? error : undefined;
       const { status, message = "", retryAfterMs = 0 } = problem ?? {};
-      if (status === 401 || status === 403) setState("forbidden", "Signed out or not allowed");
-      else if (status === 503) setState("refused", message);
-      else lostTimer ??= setTimeout(setState, GRACE_MS, "lost", "Connection lost, trying again");
+      if (status === 401 || status === 403) setState("bad", "Signed out or not allowed", true);
+      else if (status === 503) setState("bad", message);
+      else lostTimer ??= setTimeout(setState, GRACE_MS, "bad", "Connection lost, trying again");
       await new Promise((resolve) => setTimeout(resolve, Math.max(pauseMs, retryAfterMs)));
       pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS);
     }
@@ -103,7 +103,7 @@ export async function followReceiver(): Promise<never> {
 }
 
 /** Reads one stream to its end. Not an EventSource: it hides why a server refuses it. */
-async function readStream(onUpdate: (update: LiveUpdate | undefined) => void): Promise<void> {
+async function readStream(onUpdate: (update: LiveUpdate) => void): Promise<void> {
   const abort = new AbortController();
   const end = () => abort.abort();
   document.addEventListener("visibilitychange", end, { once: true });
@@ -112,7 +112,6 @@ async function readStream(onUpdate: (update: LiveUpdate | undefined) => void): P
     const path = `console/live?after=${[...cursors.values()].join(",")}`;
     const response = await fetch(path, { signal: abort.signal });
     if (!response.ok || response.body === null) throw await readProblem(response);
-    onUpdate(undefined);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     for (let text = ""; ;) {
       const { done, value = "" } = await reader.read();

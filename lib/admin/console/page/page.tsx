@@ -89,7 +89,7 @@ function Console() {
 
 function Bar() {
   const { name, receiver, readOnly } = settings;
-  const { look, text } = connection.value;
+  const { look, text, isForbidden } = connection.value;
   const [publicUrl, ...others] = receiver?.publicUrls ?? [];
   return (
     <div class="bar">
@@ -106,7 +106,7 @@ function Bar() {
       {receiver !== undefined && (
         <p class={`connection ${look}`} role="status">
           {text}
-          {look === "forbidden" && <Button label="Sign in again" run={() => location.reload()} />}
+          {isForbidden && <Button label="Sign in again" run={() => location.reload()} />}
         </p>
       )}
     </div>
