@@ -126,10 +126,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
         const given = input && parseInput("body", input, await readJson(req, res));
         const found = await route.run(req, given, audited, res);
         const body = output === undefined ? found : output.parse(found);
-        if (sends !== true && !res.headersSent) {
-          if (body === undefined) res.status(status).end();
-          else res.status(status).json(body);
-        }
+        if (sends !== true && !res.headersSent) res.status(status).json(body);
         const { sid } = Object(body) as { sid?: string };
         await audit(req, res, { sid, ...audited });
       } catch (error) {

@@ -19,11 +19,8 @@ export function showInvisible(text: string): string {
 /** A received text, whose direction is isolated. */
 export function Received(props: { text: string | null | undefined; id?: string; class?: string }) {
   const { text, ...attributes } = props;
-  return (text ?? "") === "" ? (
-    <span class="muted">none</span>
-  ) : (
-    <bdi {...attributes}>{showInvisible(text ?? "")}</bdi>
-  );
+  if (!text) return <span class="muted">none</span>;
+  return <bdi {...attributes}>{showInvisible(text)}</bdi>;
 }
 
 /** The facts that people paste elsewhere: each has a button that copies it. */

@@ -11,12 +11,12 @@ import { changeWebhook, findings, update, UrlButton, webhooks } from "./webhooks
 /** The page of the webhooks, with the differences between them and the receiver. */
 export function WebhooksPage() {
   const found = findings.error === undefined ? (findings.value ?? []) : [];
-  const general = found.filter(({ sid }) => sid === undefined);
+  const missing = found.find(({ sid }) => sid === undefined);
   return (
     <LoadedPage
       title="Webhooks"
       loader={webhooks}
-      create={<CreateButton label="Create webhook" isPrimary={general.length === 0} />}
+      create={<CreateButton label="Create webhook" isPrimary={missing === undefined} />}
     >
       {(all) => (
         <>
@@ -25,16 +25,15 @@ export function WebhooksPage() {
               {describeProblem(findings.error)}
             </Notice>
           )}
-          {general.map(({ message, fix }) => (
+          {missing && (
             <Notice
-              key={message}
               tone="bad"
-              title={<Received text={message} />}
+              title={<Received text={missing.message} />}
               button={<CreateButton label="Create a webhook for publicUrl" isPrimary />}
             >
-              {fix}
+              {missing.fix}
             </Notice>
-          ))}
+          )}
           {all.map((webhook) => (
             <WebhookCard
               key={webhook.sid}
