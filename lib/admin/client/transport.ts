@@ -72,36 +72,31 @@ export function createTransport(options: CheckedClientOptions, username: string)
     schema: ResponseSchema<Output>,
   ): Promise<Output> {
     request.signal?.throwIfAborted();
-    const timeout = new AbortController();
-    const timer = setTimeout(() => timeout.abort(), timeoutMs);
-    const signals = [timeout.signal, request.signal].filter((one) => one !== undefined);
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const signals = [timeout, request.signal].filter((one) => one !== undefined);
     const signal = AbortSignal.any(signals);
     const startedMs = performance.now();
-    try {
-      for (let retry = 0; ; retry++) {
-        try {
-          return await attempt(request, schema, signal);
-        } catch (cause) {
-          const error = toApiError(request, timeout.signal.aborted, cause);
-          const { code, status, retryAfterSeconds } = error;
-          // The previous attempt deleted the resource and its response was lost.
-          const isDeleted = retry > 0 && request.method === "DELETE" && status === 404;
-          if (isDeleted) return undefined as Output;
-          const hasFailed = code === "UNREACHABLE" || status >= 500;
-          const isRetried =
-            status === 429
-              ? maxRetries > 0
-              : retry < maxRetries && hasFailed && request.method !== "POST";
-          const ownPauseMs = pauseAfter(retry + 1, PAUSES);
-          const pauseMs = retryAfterSeconds === undefined ? ownPauseMs : retryAfterSeconds * 1_000;
-          const isTooLate = performance.now() - startedMs + pauseMs > timeoutMs;
-          if (!isRetried || isTooLate) throw error;
-          await sleep(pauseMs, undefined, { signal: request.signal }).catch(() => {});
-          request.signal?.throwIfAborted();
-        }
+    for (let retry = 0; ; retry++) {
+      try {
+        return await attempt(request, schema, signal);
+      } catch (cause) {
+        const error = toApiError(request, timeout.aborted, cause);
+        const { code, status, retryAfterSeconds } = error;
+        // The previous attempt deleted the resource and its response was lost.
+        const isDeleted = retry > 0 && request.method === "DELETE" && status === 404;
+        if (isDeleted) return undefined as Output;
+        const hasFailed = code === "UNREACHABLE" || status >= 500;
+        const isRetried =
+          status === 429
+            ? maxRetries > 0
+            : retry < maxRetries && hasFailed && request.method !== "POST";
+        const ownPauseMs = pauseAfter(retry + 1, PAUSES);
+        const pauseMs = retryAfterSeconds === undefined ? ownPauseMs : retryAfterSeconds * 1_000;
+        const isTooLate = performance.now() - startedMs + pauseMs > timeoutMs;
+        if (!isRetried || isTooLate) throw error;
+        await sleep(pauseMs, undefined, { signal: request.signal }).catch(() => {});
+        request.signal?.throwIfAborted();
       }
-    } finally {
-      clearTimeout(timer);
     }
   };
 }
