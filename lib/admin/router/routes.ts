@@ -16,8 +16,8 @@ import type { Route } from "../http/route";
 import { fetchPage, linkFrom } from "./lists";
 
 // Responses have the specified fields only: others that the service adds, such as links, are removed.
-const key = z.object(keySchema.shape);
-const webhook = z.object(webhookSchema.shape);
+const keyBody = z.object(keySchema.shape);
+const webhookBody = z.object(webhookSchema.shape);
 
 const meta = z.object({
   page: z.number().nullable(),
@@ -31,15 +31,15 @@ const meta = z.object({
 
 /** The schemas of the bodies of requests and responses, by their names in the OpenAPI document. */
 export const BODY_SCHEMAS = {
-  Key: key,
+  Key: keyBody,
   CreatedKey: z.object(createdKeySchema.shape),
   KeyInput: keyInputSchema,
-  KeyPage: z.object({ keys: z.array(key), meta }),
+  KeyPage: z.object({ keys: z.array(keyBody), meta }),
   /** Its `url` is that of the router. */
-  Webhook: webhook,
+  Webhook: webhookBody,
   WebhookInput: webhookInputSchema,
   WebhookChange: webhookChangeSchema,
-  WebhookPage: z.object({ webhooks: z.array(webhook), meta }),
+  WebhookPage: z.object({ webhooks: z.array(webhookBody), meta }),
   Error: z.object({ code: z.union([z.string(), z.int()]), message: z.string(), status: z.int() }),
 };
 
