@@ -197,7 +197,7 @@ export function compareAge(a: Webhook, b: Webhook): number {
 }
 
 /** Lists the event types that a Webhook sends; those of this package for `*`. */
-export function listSentTypes(webhook: Webhook): WebhookEventType[] {
+function listSentTypes(webhook: Webhook): WebhookEventType[] {
   return sends(webhook, "*")
     ? [...PUSH_EVENT_TYPES]
     : [...((webhook.event_types ?? []) as WebhookEventType[])];

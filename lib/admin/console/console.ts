@@ -43,8 +43,6 @@ const deadLetterChoiceSchema = z.union([
   }),
 ]);
 
-const searchSchema = z.strictObject({ text: z.string().min(1).max(256) });
-
 const MAX_WAITS = 200;
 
 /**
@@ -138,8 +136,8 @@ function listReceiverRoutes(
       // A POST, as the address of a request is in many logs.
       method: "post",
       path: "/console/search",
-      input: searchSchema,
-      run: (_req, { text }: z.infer<typeof searchSchema>) =>
+      input: z.strictObject({ text: z.string().min(1).max(256) }),
+      run: (_req, { text }: { text: string }) =>
         findLogin(text, { client, log, inspection, queue, reveals }),
     },
     read("/console/statistics", log.readSeries),

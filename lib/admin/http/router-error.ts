@@ -17,23 +17,6 @@ export class RouterError extends Error {
   }
 }
 
-/** Rejection of a request that `authorize` did not allow. */
-export const FORBIDDEN = new RouterError(403, "FORBIDDEN", "You may not manage Keys and Webhooks.");
-
-/** Rejection of a write that a browser sent for a page of another origin. */
-export const CROSS_SITE = new RouterError(
-  403,
-  "CROSS_SITE",
-  "Browsers may write only from a page of the same origin, or of one in allowedOrigins. Behind a proxy, keep the Host header or set Express's trust proxy.",
-);
-
-/** Rejection of a request under a host name that a foreign page may have chosen (DNS rebinding). */
-export const HOST_NOT_ALLOWED = new RouterError(
-  403,
-  "HOST_NOT_ALLOWED",
-  "This host may not be used. List it in allowedHosts; or behind a proxy on the same machine set Express's trust proxy.",
-);
-
 /** Statuses of the service that the router responds with, too. */
 const PASSED_ON = new Set([400, 404, 409, 429]);
 

@@ -9,17 +9,24 @@ import { parseInput } from "../client/schemas";
 import { createAudit, type Audited, type AuditEntry } from "../http/audit";
 import { readJson } from "../http/json-body";
 import type { Route } from "../http/route";
+import { RouterError, toRouterError } from "../http/router-error";
 import { isAllowedHost, isCrossSite } from "./cross-site";
 import { createOpenApi } from "./openapi";
 import { resolveConsoleOptions, ROUTER_RULES, type AdminRouterOptions } from "./options";
-import {
-  CROSS_SITE,
-  FORBIDDEN,
-  HOST_NOT_ALLOWED,
-  RouterError,
-  toRouterError,
-} from "../http/router-error";
 import { listRoutes } from "./routes";
+
+const FORBIDDEN = new RouterError(403, "FORBIDDEN", "You may not manage Keys and Webhooks.");
+const CROSS_SITE = new RouterError(
+  403,
+  "CROSS_SITE",
+  "Browsers may write only from a page of the same origin, or of one in allowedOrigins. Behind a proxy, keep the Host header or set Express's trust proxy.",
+);
+const NOT_FOUND = new RouterError(404, "NOT_FOUND", "There is no such route.");
+const HOST_NOT_ALLOWED = new RouterError(
+  403,
+  "HOST_NOT_ALLOWED",
+  "This host may not be used. List it in allowedHosts; or behind a proxy on the same machine set Express's trust proxy.",
+);
 
 /**
  * Creates an Express router that manages the Keys and Webhooks of the service in JSON, for the
@@ -163,7 +170,6 @@ export function adminRouter(options: AdminRouterOptions): Router {
       return reject(req, res, new RouterError(405, "METHOD_NOT_ALLOWED", message));
     });
   }
-  const NOT_FOUND = new RouterError(404, "NOT_FOUND", "There is no such route.");
   router.use((req, res) => reject(req, res, NOT_FOUND));
   // Express itself rejects a path whose percent-encoding is malformed.
   const rejectMalformed: ErrorRequestHandler = (error, req, res, next) => {
