@@ -56,7 +56,6 @@ export function createConsole(parts: ConsoleParts): Route[] {
   const routes = readAssets().map((asset): Route => ({
     method: "get",
     path: asset.path,
-    sends: true,
     run: (req, _input, _audited, res) => sendAsset(asset, req, res),
   }));
   const inspection = push && inspectReceiver(push);
@@ -119,7 +118,6 @@ function listReceiverRoutes(
     {
       method: "get",
       path: "/console/live",
-      sends: true,
       run(req, _input, _audited, res) {
         if (req.method === "HEAD") return res.status(204).end();
         const { after } = req.query;

@@ -16,8 +16,6 @@ export interface Route {
   output?: z.ZodType;
   /** @default 200 */
   status?: number;
-  /** Whether it sends its response itself, which may be later. */
-  sends?: true;
-  /** Returns the body of the response; receives the body that the schema has parsed. */
+  /** Receives the parsed body. Returns the body of the response, unless it has sent the headers. */
   run(req: Request, input: unknown, audited: Audited, res: Response): unknown;
 }

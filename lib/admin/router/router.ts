@@ -123,7 +123,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
 
   /** Creates the handler of a route. */
   function handle(route: Route) {
-    const { input, output, status = 200, sends } = route;
+    const { input, output, status = 200 } = route;
     // Another site may link to the page of the console, and may load nothing else of it.
     const rejectsForeign = consoleRoutes.includes(route) && route.path !== "/";
     return async function adminRoute(req: Request, res: Response): Promise<void> {
@@ -133,7 +133,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
         const given = input && parseInput("body", input, await readJson(req, res));
         const found = await route.run(req, given, audited, res);
         const body = output === undefined ? found : output.parse(found);
-        if (sends !== true && !res.headersSent) res.status(status).json(body);
+        if (!res.headersSent) res.status(status).json(body);
         const { sid } = Object(body) as { sid?: string };
         await audit(req, res, { sid, ...audited });
       } catch (error) {
