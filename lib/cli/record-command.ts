@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { createServer, request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { AddressInfo } from "node:net";
+import { urlToHttpOptions } from "node:url";
 import type { Command } from "commander";
 import * as z from "../validation/zod";
 import { isForOtherPage, isLocalHost, readLimited } from "../form/local-server";
@@ -136,13 +137,12 @@ function hideIdentity(form: string): string {
 }
 
 function sendCapture({ method, url, headers, body }: Capture, to: string, signal: AbortSignal) {
-  const { protocol, hostname, port } = new URL(to);
+  const target = urlToHttpOptions(new URL(to));
   return new Promise<number>((resolve, reject) => {
-    const request = (protocol === "https:" ? requestHttps : requestHttp)(
+    const request = (target.protocol === "https:" ? requestHttps : requestHttp)(
       {
+        ...target,
         agent: false,
-        hostname: hostname.replace(/^\[(.*)\]$/, "$1"),
-        port,
         method,
         path: url,
         // As a list, they are sent as they are, repeated names included.
