@@ -1,9 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 
 /** A value that the page shows: the page is drawn again when another one is set. */
-export interface Store<Value> {
-  value: Value;
-}
+export type Store<Value> = ReturnType<typeof createStore<Value>>;
 
 /** Draws the page again, once for all calls of a turn. */
 export let redraw = (): void => {};
@@ -15,7 +13,7 @@ export function useStores(): void {
 }
 
 /** Creates a shared value. */
-export function createStore<Value>(current: Value): Store<Value> {
+export function createStore<Value>(current: Value) {
   return {
     get value() {
       return current;
