@@ -27,16 +27,19 @@ describe("createMemoryDedupe", () => {
     [{ ttlMs: 1_000 }, 1_000],
     [{}, 86_400_000],
   ])(
-    "with %j keeps a handled uuid for %i ms, and not longer, without a warning",
+    "with %j keeps a handled uuid for %i ms, and a claim for its lease, and not longer, without a warning",
     (options, ttlMs) => {
       jest.useFakeTimers();
       const store = createMemoryDedupe(options);
       handle(store, claimOf("a"));
+      void store.claim(claimOf("runs", { leaseMs: ttlMs }));
       jest.advanceTimersByTime(ttlMs - 1);
+      expect(store.claim(claimOf("runs", other))).toBe("running");
       expect(store.claim(claimOf("a", other))).toBe("done");
       expect(store.claim(claimOf("a", { contentHash: "else" }))).toBe("conflict");
       jest.advanceTimersByTime(1);
       expect(store.claim(claimOf("a", other))).toBe("new");
+      expect(store.claim(claimOf("runs", other))).toBe("new");
       expect(warnings.list()).toEqual([]);
     },
   );
