@@ -153,6 +153,12 @@ it("names an undeclared parameter that leaves two uuids, rather one after uuid",
   expect(findAmbiguity(both)).toHaveProperty("parameter", "zone");
 });
 
+it("names an undeclared source_type that leaves two types", () => {
+  const cut = honestCut("v1", type, { source_type: "quartz", tag: "device" });
+  expect(findAmbiguity(cut, ["tz"])).toHaveProperty("parameter", "source_type");
+  expect(isAccepted(cut, ["tz", "source_type"])).toBe(true);
+});
+
 it("accepts an unknown type without a service, unless a value shows one", () => {
   const withoutService = (entity_identity: string) =>
     honestCut("v1", "challenge.expired", { entity_identity }).filter(

@@ -92,12 +92,14 @@ export function createFindAmbiguity(declared: readonly string[]) {
   ): Ambiguity | undefined {
     const problem = readText(event, text);
     if (problem === undefined) return undefined;
-    const { reason, after = "", before = "", contained = [] } = problem;
-    const added = event.params
+    const { reason, after = "", before = "", ending, contained = [] } = problem;
+    const undeclared = event.params
       .map(([name]) => name)
       .filter((name) => !KNOWN_NAMES.has(name) && !declared.includes(name))
-      .toSorted()
-      .findLast((name) => name > after && name < before);
+      .toSorted();
+    const added =
+      undeclared.findLast((name) => name > after && name < before) ??
+      undeclared.find((name) => ending !== undefined && name.endsWith(ending));
     if (added !== undefined) return describeUndeclared(added);
     return findHolder(event.params, contained) ?? { reason };
   };
@@ -131,7 +133,7 @@ export function createFindAmbiguity(declared: readonly string[]) {
     }
     const type = findOnly(typePattern, tail, mayBeType);
     if (type?.value !== event.type) {
-      return { reason: "the text shows another type", after: TYPE, before: UUID };
+      return { reason: "the text shows another type", after: TYPE, before: UUID, ending: TYPE };
     }
     const rest = tail.slice(type.end);
     const uuid = findOnly(uuidPattern, rest, mayBeUuid);
@@ -203,6 +205,8 @@ interface Problem {
   /** Between which names an added parameter explains it. */
   after?: string;
   before?: string;
+  /** How else the name of one may end. */
+  ending?: string;
   /** Texts that explain it if a value contains one. */
   contained?: readonly string[];
 }
