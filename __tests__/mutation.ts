@@ -8,7 +8,7 @@
 /** The files to mutate by default, authentication, parsing and deduplication, and their tests. */
 const CORE: Record<string, string> = {
   "signature/signature": "signature/{signature,auth-token} receiver/verify-push-request",
-  "receiver/ambiguity": "receiver/{ambiguity,ambiguity-honest,added-parameters}",
+  "receiver/ambiguity": "receiver/{ambiguity,ambiguity-honest}",
   "receiver/body": "receiver/{node-request,verify-push-request,web-request,deadline}",
   "receiver/method-and-headers": "hostile receiver/explain-requests",
   "event/parse": "event/parse testing/event-fixture",
