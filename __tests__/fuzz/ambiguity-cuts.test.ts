@@ -12,7 +12,7 @@ it.each([
   ["no declared names", []],
   ["declared names that contain others", UNLUCKY_NAMES],
 ])("no random cut is accepted as another event, with %s", (_what, declared) => {
-  const { foreign, accepted } = countRandom(400, 12, declared);
+  const { foreign, accepted } = countRandom(1_000, 12, declared);
   expect(foreign).toBeGreaterThan(200);
   expect(accepted).toEqual([]);
 });

@@ -8,7 +8,7 @@ import { createChoose } from "../support/attacker-texts";
 import { chooseForeignText, chooseForgery, TOKEN, URL_HERE } from "../support/foreign-texts";
 import { createReceiver } from "../support/receivers";
 import { APPS, send, startServer, stopServers } from "../support/servers";
-import { eventRequest } from "../support/webhook-requests";
+import { eventRequest, type TestRequest } from "../support/webhook-requests";
 
 const APPROVAL = {
   account_sid: `AC${"a".repeat(32)}`,
@@ -78,8 +78,9 @@ describe.each(APPS)("%s", (_version, create) => {
       const { pathname: path } = new URL(url);
       const target = { url, declared: options.extraParameters ?? [], approval: APPROVAL };
       // An approval of a receiver with a longer URL is none of this one.
-      const others = receivers.filter((one) => one.push !== push).map((one) => one.push.publicUrl);
-      const sent = others.map((other) => ({ ...genuine(other), path }));
+      const sent: TestRequest[] = [];
+      for (const { push: other } of receivers)
+        if (other !== push) sent.push({ ...genuine(other.publicUrl), path });
       for (let run = 0; run < TEXTS; run++) {
         const forgery = chooseForgery(chooseForeignText(choose, target), choose, target);
         if (forgery === undefined) continue;

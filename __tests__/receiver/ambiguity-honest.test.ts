@@ -50,7 +50,8 @@ it.each([
     "entity_identity",
     ...words("ada@example.com steve_smith alex_smith two_factor_user event_manager adaevent_x"),
     ...words("entity adaf user-7f3a-22 prod_eu_west_1 typechallenge.approved"),
-    ...[UUID, `${UUID}f`, "f".repeat(64), "Zoë \u{1F600}"],
+    ...words(`${UUID} ${UUID}f ${"f".repeat(64)}`),
+    "Zoë \u{1F600}",
   ),
   ...field(
     "uuid",

@@ -7,7 +7,7 @@ import {
 import { parseEvent } from "../../lib/event/parse";
 import { honestCut, SIDS, UUID } from "../support/attacker-texts";
 import { joinCut, listDecisive, type Cut } from "../support/cuts";
-import { AUTH_TOKEN, encodeForm, PUBLIC_URL, signedRequestOf } from "../support/webhook-requests";
+import { AUTH_TOKEN, PUBLIC_URL, signedRequestOf } from "../support/webhook-requests";
 
 const type = "challenge.approved";
 /** A parameter with a SID of the victim. */

@@ -32,6 +32,7 @@ export const RANDOM_FRAGMENTS = [
   ...words("challenge.denied factor.verified typechallenge.approveduuid typex.yuuid event_id"),
   ...words("environment factor_ entity_ t ty d s s_ user_ webhook_ uu - ö \u{1F600}"),
   ...words(`${UUID} ${UUID.replaceAll("-", "")} {"a":"b"} "}`),
+  OTHER_SIDS.toSorted().join("").replace("factor_sid", "entity_identityadafactor_sid"),
   " ",
 ];
 
@@ -74,6 +75,8 @@ export function createChoose(seed: number) {
   }
   const below = (limit: number) => Math.floor(random() * limit);
   const from = <T>(list: readonly T[]) => list[below(list.length)] as T;
+  const sid = (prefix: string) =>
+    prefix + Array.from({ length: 32 }, () => "0123456789abcdef"[below(16)]).join("");
   return {
     below,
     from,
@@ -81,8 +84,8 @@ export function createChoose(seed: number) {
     /** As many texts of a list as there may be at most, joined. */
     text: (list: readonly string[], most: number) =>
       Array.from({ length: 1 + below(most) }, () => from(list)).join(""),
-    sid: (prefix: string) =>
-      prefix + Array.from({ length: 32 }, () => "0123456789abcdef"[below(16)]).join(""),
+    sid,
+    uuid: () => sid("").replace(/^(.{8})(.{4})(.{4})(.{4})/, "$1-$2-$3-$4-"),
   };
 }
 

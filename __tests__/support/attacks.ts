@@ -122,8 +122,8 @@ export const ATTACKED: readonly (readonly [
 /** Counts all cuts that mean another event, of one in so many of the requests of a row. */
 export function countAttacked([version, type, added, texts]: (typeof ATTACKED)[number], oneIn = 1) {
   const ofDevice = words("entity_identity factor_friendly_name factor_metadata challenge_metadata");
-  const sent = honestCut(version, type).map(([name]) => name);
-  const requests = [...ofDevice.filter((name) => sent.includes(name)), ...Object.keys(added)]
+  const sent = new Set(honestCut(version, type).map(([name]) => name));
+  const requests = [...ofDevice.filter((name) => sent.has(name)), ...Object.keys(added)]
     // The values of factor_status are words of the service; see SECURITY.md.
     .filter((field) => field !== "factor_status")
     .flatMap((field) => texts.map((text) => honestCut(version, type, { ...added, [field]: text })));
@@ -138,5 +138,5 @@ export function countRandom(requests: number, seed: number, declared: readonly s
     { length: requests },
     () => chooseGenuine(choose, declared, "attacked").sent,
   );
-  return countForeign(sent, (text) => chooseCuts(text, choose), declared);
+  return countForeign(sent, (text) => chooseCuts(text, choose, declared), declared);
 }

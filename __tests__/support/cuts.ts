@@ -61,6 +61,9 @@ function readEvent(cut: Cut): ReturnType<typeof parseEvent> | undefined {
   }
 }
 
+/** The next parameter of a cut, and where it ends. */
+type Step = readonly [name: string, end: number];
+
 /**
  * Lists the cuts of a text that could be accepted, each choice of decisive values in its simplest
  * form. Only a decisive value has an unknown parameter after it: others may be longer instead. One is
@@ -69,10 +72,7 @@ function readEvent(cut: Cut): ReturnType<typeof parseEvent> | undefined {
  *
  * @param choose picks which of the next parameters to follow; by default, all.
  */
-export function* listCuts(
-  text: string,
-  choose = <Step>(steps: Step[]): Step[] => steps,
-): Generator<Cut> {
+export function* listCuts(text: string, choose = (steps: Step[]): Step[] => steps): Generator<Cut> {
   const starts = new Set(NAMES.flatMap((name) => listPositions(text, name)));
   const seen = new Set<string>();
   yield* cutFrom(0, 0, "", [], "");
@@ -97,7 +97,7 @@ export function* listCuts(
     );
     const steps = known
       .filter((name) => name >= last && text.startsWith(name, at))
-      .flatMap((name) => listEnds(name, at + name.length).map((end) => [name, end] as const));
+      .flatMap((name) => listEnds(name, at + name.length).map((end) => [name, end] as Step));
     const gap = last === "" || DECISIVE.includes(last) ? findUnknown(at, last) : undefined;
     if (gap !== undefined) {
       const ends = known.flatMap((name) => (name < gap ? [] : listPositions(text, name)));
@@ -137,9 +137,14 @@ export function* listCuts(
   }
 }
 
-/** Chooses cuts of a text at random. */
-export function chooseCuts(text: string, { from }: Choose): Generator<Cut> {
-  return listCuts(text, (steps) => (steps.length < 3 ? steps : [1, 2, 3].map(() => from(steps))));
+/** Chooses cuts of a text at random, most of them before known or declared names. */
+export function chooseCuts(text: string, { from }: Choose, declared: readonly string[] = []) {
+  const names = [...NAMES, ...declared];
+  const ends = new Set([...names.flatMap((name) => listPositions(text, name)), text.length]);
+  return listCuts(text, (steps) => {
+    const likely = steps.filter(([, end]) => ends.has(end));
+    return [likely, likely, steps].flatMap((some) => (some.length > 0 ? [from(some)] : []));
+  });
 }
 
 /** Lists where a part stands in a text. */

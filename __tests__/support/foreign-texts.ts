@@ -2,9 +2,9 @@
  * Texts that an account's token signs: genuine webhook requests, and requests of other products. By a
  * signer of its own, so that a mistake of the library does not hide here as well.
  */
-import { createHmac, randomUUID } from "node:crypto";
+import { createHmac } from "node:crypto";
 import { PUSH_EVENT_TYPES, type PushRequest } from "express-push-verification";
-import { RANDOM_FRAGMENTS, words, type Choose, type Cut } from "./attacker-texts";
+import { RANDOM_FRAGMENTS, UUID, words, type Choose, type Cut } from "./attacker-texts";
 import { chooseCuts, joinCut } from "./cuts";
 
 export const TOKEN = "5b0e8c7f41d94a2e8f6d3c2b1a097e65";
@@ -57,7 +57,7 @@ const KINDS = {
   /** An attacker wants to cut it anew. */
   attacked: {
     texts: RANDOM_FRAGMENTS,
-    added: words("api_version delivery_attempt region tag zone"),
+    added: words("api_version delivery_attempt factor_status region tag tz zone"),
   },
 };
 export type Kind = keyof typeof KINDS;
@@ -75,7 +75,7 @@ export function chooseDeclared({ from, below }: Choose): string[] {
   return [...new Set(names)].filter((name) => name !== "type" && !/^uuid$|^[a-z]+_sid$/.test(name));
 }
 
-const DECLARED_VALUES = [...words("1 eu admin 2024-03-05T10:00:00Z"), "", randomUUID()];
+const DECLARED_VALUES = [...words(`1 eu admin 2024-03-05T10:00:00Z ${UUID}`), ""];
 
 /** A genuine webhook request of any version, type and method, its event, and its parameters. */
 export function chooseGenuine(
@@ -84,10 +84,10 @@ export function chooseGenuine(
   kind: Kind = "plain",
   given: Target["approval"] = {},
 ) {
-  const { from, sid, isChosen, text: join } = choose;
+  const { from, sid, uuid, isChosen, text: join } = choose;
   const { texts, added } = KINDS[kind];
   const isPlain = kind === "plain";
-  const text = () => join(texts, isPlain ? 2 : 5);
+  const text = () => (kind === "attacked" && isChosen(0.5) ? "eve" : join(texts, isPlain ? 2 : 5));
   const type = from([...PUSH_EVENT_TYPES, ...(kind === "unclear" ? [] : ["challenge.expired"])]);
   const isChallenge = type.startsWith("challenge.");
   const json = () =>
@@ -98,14 +98,17 @@ export function chooseGenuine(
     name > "entity_identity" && name < "factor_sid" && identity.includes(name);
   const event: Record<string, string> = {
     uuid: from([
-      ...[randomUUID(), randomUUID().toUpperCase(), sid("").slice(0, 32), sid("EV")],
+      uuid(),
+      uuid().toUpperCase(),
+      sid("").slice(0, 32),
+      sid("EV"),
       // An undeclared parameter after another text may be a part of it.
       ...(kind === "attacked" ? [] : words("01J9ZQ5K3M8T7V2W evt_9:b 0")),
     ]),
     type,
     account_sid: sid("AC"),
     service_sid: sid("VA"),
-    entity_identity: isChosen(0.3) || declared.some(mayEnd) ? randomUUID() : identity,
+    entity_identity: isChosen(0.3) || declared.some(mayEnd) ? uuid() : identity,
     factor_sid: sid("YF"),
     ...(isChallenge && { challenge_sid: sid("YC") }),
     ...(isChosen(0.5) && {
@@ -124,34 +127,37 @@ export function chooseGenuine(
     }),
     ...given,
   };
-  const add = (names: readonly string[], probability: number, value: () => string): Cut =>
-    names.flatMap((name) => (isChosen(probability) ? [[name, value()] as const] : []));
-  const pairs = [
+  const add = (names: readonly string[], probability: number, value: (name: string) => string) =>
+    names.flatMap((name): Cut => (isChosen(probability) ? [[name, value(name)]] : []));
+  const isGet = isChosen(0.3);
+  // Stated in docs/signatures: a parameter between type and uuid that is not declared, such as tz,
+  // excludes an unknown type, and one like x_uuid. A GET has none.
+  const mayHave = (name: string) => name !== "tz" || type !== "challenge.expired";
+  const mayAdd = !isGet && !declared.some((name) => name > "uuid" && name.endsWith("uuid"));
+  const extra = isPlain ? (mayAdd ? [from(added)] : []) : added;
+  const sent = [
     ...Object.entries(event),
     ...add(declared, 0.7, () => from([...DECLARED_VALUES, isPlain ? "Europe/Berlin" : "a.b"])),
-    ...(isPlain ? [] : add(added, 0.2, text)),
+    ...add(extra.filter(mayHave), isPlain ? 0.3 : 0.2, (name) =>
+      // The values of factor_status are words of the service; see SECURITY.md.
+      isPlain || name === "factor_status" ? from(["1", "Europe/Berlin", "", "device"]) : text(),
+    ),
   ];
-  // A parameter between type and uuid that is not declared, such as tz, excludes one like x_uuid.
-  const mayAdd = isPlain && !declared.some((name) => name > "uuid" && name.endsWith("uuid"));
-  const sent = [...pairs];
-  if (mayAdd && type !== "challenge.expired" && isChosen(0.3)) {
-    sent.push([from(added), from(["1", "Europe/Berlin", "", "device"])]);
-  }
   const url = isChosen(0.2) ? withPort(URL_HERE) : URL_HERE;
-  const space = from(["+", "%20"]);
-  const query = `?${writeForm(pairs, space)}`;
-  const [method, signed] = isChosen(0.3) ? ["GET", url + query] : ["POST", url + joinCut(sent)];
-  const headers = {
-    "x-service-signature": signText(signed),
-    "content-type": from([
-      "application/x-www-urlencoded",
-      "application/x-www-form-urlencoded; charset=utf-8",
-    ]),
+  const form = writeForm(isChosen(0.5) ? sent.toReversed() : sent, from(["+", "%20"]));
+  const path = `/webhooks/push${isGet ? `?${form}` : ""}`;
+  const request: PushRequest = {
+    method: isGet ? "GET" : "POST",
+    url: path,
+    headers: {
+      "x-service-signature": signText(url + (isGet ? `?${form}` : joinCut(sent))),
+      "content-type": from([
+        "application/x-www-urlencoded",
+        "application/x-www-form-urlencoded; charset=utf-8",
+      ]),
+    },
+    body: isGet ? undefined : form,
   };
-  const body =
-    method === "GET" ? undefined : writeForm(isChosen(0.5) ? sent.toReversed() : sent, space);
-  const path = `/webhooks/push${method === "GET" ? query : ""}`;
-  const request: PushRequest = { method, url: path, headers, body };
   return { event, sent, request };
 }
 
@@ -208,7 +214,7 @@ export function chooseForeignText(choose: Choose, { url, declared, approval }: T
 }
 
 /** The request by which an attacker passes a signed text off as an event; undefined if he cannot. */
-export function chooseForgery(text: string, choose: Choose, { url }: Target) {
+export function chooseForgery(text: string, choose: Choose, { url, declared }: Target) {
   const [signed = ""] = text.split("#");
   const here = [withPort(url), url].find((one) => signed.startsWith(one));
   if (here === undefined) return undefined;
@@ -221,6 +227,6 @@ export function chooseForgery(text: string, choose: Choose, { url }: Target) {
     const path = signed.slice(signed.indexOf("/webhooks"));
     return { method: "GET", url: path, headers, body: undefined };
   }
-  const [cut] = chooseCuts(rest, choose);
+  const [cut] = chooseCuts(rest, choose, declared);
   return cut && { method: "POST", url: "/webhooks/push", headers, body: writeForm(cut) };
 }
