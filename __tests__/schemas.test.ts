@@ -52,19 +52,17 @@ type ParsedEventOf<Type extends PushEventType, Version extends PushEventVersion>
   ParsedEvent,
   { type: Type; version: Version }
 >;
-type Interfaces = {
+/** A comparison of each type and version. */
+type Each<Of extends "interface" | "schema"> = {
   [Type in PushEventType]: {
-    [Version in PushEventVersion]: Comparable<PushEventOf<Type, Version>>;
-  };
-};
-type Schemas = {
-  [Type in PushEventType]: {
-    [Version in PushEventVersion]: Comparable<ParsedEventOf<Type, Version>>;
+    [Version in PushEventVersion]: Comparable<
+      Of extends "schema" ? ParsedEventOf<Type, Version> : PushEventOf<Type, Version>
+    >;
   };
 };
 
 it("events, in every type and version", () => {
-  expectTypeOf<Interfaces>().toEqualTypeOf<Schemas>();
+  expectTypeOf<Each<"interface">>().toEqualTypeOf<Each<"schema">>();
   expectTypeOf<PushEvent["type"]>().toEqualTypeOf<ParsedEvent["type"]>();
   expectTypeOf<PushEvent["version"]>().toEqualTypeOf<ParsedEvent["version"]>();
   type Others = { unknown: UnknownPushEvent; details: ChallengeDetails };

@@ -54,6 +54,7 @@ const MISTAKES: [message: string, options: object][] = [
   ["confirmTypes", { confirmTypes: ["challenge.approved"] }],
   ["handlerTimeoutMs", { deadlineMs: 5_000, handlerTimeoutMs: 5_001 }],
   ["a function", { authToken: ["one", "two"], allowedAccountSids: TWO_ACCOUNTS }],
+  ['"tz" together with "webhook_uuid"', { extraParameters: ["tz", "webhook_uuid"] }],
   ['no option "account_sid". Did you mean "allowedAccountSids"?', { account_sid: ACCOUNT_SID }],
   ['Did you mean "allowedServiceSids"?', { serviceSid: SERVICE_SID }],
   ['Did you mean "publicUrl"?', { webhook_url: PUBLIC_URL }],

@@ -1,12 +1,15 @@
 import { inspect } from "node:util";
 import express from "express";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
+import { inspectReceiver } from "../../lib/receiver/inspection";
 import { createReceiver } from "../support/receivers";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";
 import { PATH, send, SERVERS, startServer, stopServers } from "../support/servers";
+import { useWarnings } from "../support/warnings";
 
 const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
 
+const warnings = useWarnings();
 afterEach(stopServers);
 
 describe("pushWebhooks", () => {
@@ -174,5 +177,18 @@ describe("pushWebhooks", () => {
     const signatures = requests.map(({ headers }) => headers["x-service-signature"]);
     for (const text of ["hush", AUTH_TOKEN, ...signatures])
       expect(seen.join("\n")).not.toContain(text);
+  });
+
+  it("responds when an observer throws, and calls one that was removed no more", async () => {
+    const { push, receive } = createReceiver();
+    const observer = jest.fn(() => {
+      throw new Error("of the observer");
+    });
+    const stop = inspectReceiver(push)?.observe(observer);
+    expect(await receive(eventRequest("challenge.approved"))).toBe(200);
+    stop?.();
+    await receive(eventRequest("challenge.approved"));
+    expect(observer).toHaveBeenCalledTimes(1);
+    expect(warnings.listCodes()).toContain("LISTENER_FAILED");
   });
 });

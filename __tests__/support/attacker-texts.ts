@@ -64,15 +64,20 @@ export function honestCut(
   return Object.entries(fields);
 }
 
-/** Choices by a generator of numbers from 0 to 1 with a seed (mulberry32). */
-export function createChoose(seed: number) {
+/** A generator of numbers from 0 to 1 with a seed (mulberry32). */
+export function createRandom(seed: number): () => number {
   let state = seed;
-  function random(): number {
+  return () => {
     state = (state + 0x6d2b79f5) | 0;
     let mixed = Math.imul(state ^ (state >>> 15), 1 | state);
     mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed;
     return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  }
+  };
+}
+
+/** Choices by such a generator. */
+export function createChoose(seed: number) {
+  const random = createRandom(seed);
   const below = (limit: number) => Math.floor(random() * limit);
   const from = <T>(list: readonly T[]) => list[below(list.length)] as T;
   const sid = (prefix: string) =>

@@ -131,6 +131,8 @@ const declared = (name: string) => ({
   ...by(name < "account_sid" ? { extraParameters: [name] } : {}),
   ...read({ params: expect.arrayContaining([[name, "x"]]) }),
 });
+const later = { uuid: "1", type: "factor.suspended", account_sid: ACCOUNT_SID };
+const anonymous = signedRequestOf(Object.entries(later));
 const entity = (entity_identity: string) => read({ entity_identity });
 const issues = read({ issues: [expect.objectContaining({ param: "factor_metadata" })] });
 const legacy = eventRequest("challenge.approved", {}, { version: "v1" });
@@ -165,6 +167,7 @@ const PARAMETERS: HostileRow[] = [
   ["a malformed SID", having({ factor_sid: "YF1" }), "PAYLOAD_INVALID"],
   ["another account", good, DENIED, allowing(`AC${"0".repeat(32)}`, SERVICE_SID)],
   ["another service", good, DENIED, allowing(ACCOUNT_SID, `VA${"0".repeat(32)}`)],
+  ["an unknown type without a service", anonymous, DENIED, allowing(ACCOUNT_SID, SERVICE_SID)],
   ["an allowed account and service", good, 200, allowing(ACCOUNT_SID, SERVICE_SID)],
   ["metadata with __proto__", having({ factor_metadata: '{"__proto__":{"a":"b"}}' }), 200, issues],
   ["v1 on an endpoint of v2", legacy, 200, read({ version: "v1" })],
