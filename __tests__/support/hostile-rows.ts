@@ -167,7 +167,7 @@ const PARAMETERS: HostileRow[] = [
   ["a malformed SID", having({ factor_sid: "YF1" }), "PAYLOAD_INVALID"],
   ["another account", good, DENIED, allowing(`AC${"0".repeat(32)}`, SERVICE_SID)],
   ["another service", good, DENIED, allowing(ACCOUNT_SID, `VA${"0".repeat(32)}`)],
-  ["an unknown type without a service", anonymous, DENIED, allowing(ACCOUNT_SID, SERVICE_SID)],
+  ["no service, an unknown type", anonymous, DENIED, allowing(ACCOUNT_SID, `VA${"0".repeat(32)}`)],
   ["an allowed account and service", good, 200, allowing(ACCOUNT_SID, SERVICE_SID)],
   ["metadata with __proto__", having({ factor_metadata: '{"__proto__":{"a":"b"}}' }), 200, issues],
   ["v1 on an endpoint of v2", legacy, 200, read({ version: "v1" })],
