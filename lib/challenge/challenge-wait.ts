@@ -24,9 +24,6 @@ export interface WaitOptions {
   signal?: AbortSignal | undefined;
 }
 
-/** Waits for the outcome of a challenge; see the method of `PushWebhooks`. */
-export type WaitForChallenge = (options: WaitOptions) => Promise<ChallengeEvent>;
-
 const RULES: OptionRules<WaitOptions> = {
   // In most logins this is input of a user, so it is checked below and rejected with a status.
   challengeSid: { accepts: () => true, expected: "the SID of a challenge" },

@@ -55,7 +55,7 @@ export interface DurableQueue extends EventQueue, EventOperations, AsyncDisposab
   stats(): Promise<QueueStats>;
   /**
    * Lists the names of the queues of the store in which an event was ever stored; undefined for
-   * SQLite, whose file is one queue.
+   * SQLite, whose file is one queue, and for Postgres.
    */
   names?(): Promise<readonly string[]>;
   /**

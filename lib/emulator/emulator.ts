@@ -2,8 +2,7 @@ import { createAccountEndpoints } from "./api/account-api";
 import { createEndpointRouter } from "./api/endpoint-router";
 import { createControlEndpoints } from "./api/control-api";
 import { authenticate } from "./api/credentials";
-import { createDeliveries } from "./outbound/deliveries";
-import type { WebhookDelivery, WebhookDeliveryListener } from "./outbound/deliveries";
+import { createDeliveries, type WebhookDelivery } from "./outbound/deliveries";
 import { createAccessTokens } from "./resources/access-tokens";
 import { createDevice, type Device } from "./resources/device";
 import { createEntities } from "./resources/entities";
@@ -54,7 +53,7 @@ export interface Emulator extends FactorControl, AsyncDisposable {
   /** Removes the faults that have not happened yet. */
   clearFaults(): void;
   /** Adds a listener that receives each delivery when it is finished. */
-  onDelivery(listener: WebhookDeliveryListener): void;
+  onDelivery(listener: (delivery: WebhookDelivery) => void): void;
   /** Resolves when no delivery is pending. */
   settled(): Promise<void>;
   /** Closes the server and aborts the pending deliveries. */

@@ -6,7 +6,6 @@ import { DURATION_MS, FUNCTION, HEADER_NAME, HOSTNAMES, sidRule } from "../valid
 import { AUTH_TOKEN_EXPECTED, explainAuthToken, isAuthToken } from "../signature/auth-token";
 import { validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
 import type { Complete, OptionRules } from "../validation/validate-options";
-import type { Clock } from "./resources/dates";
 import { describeFirstIssue, newKeySchema, newWebhookSchema } from "./resources/schemas";
 import type { NewKey } from "./resources/keys";
 
@@ -63,7 +62,7 @@ export interface EmulatorOptions {
   /** Highest number of keys of the account. @default 10_000 */
   maxKeys?: number | undefined;
   /** Clock for the dates of resources, in milliseconds since 1970. @default Date.now */
-  now?: Clock | undefined;
+  now?: (() => number) | undefined;
 }
 
 /** Options of an emulator, with the defaults. */

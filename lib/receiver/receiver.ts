@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
-import type { WaitForChallenge } from "../challenge/challenge-wait";
+import type { WaitOptions } from "../challenge/challenge-wait";
 import type { CloseOptions } from "../time/closing";
 import type { PushMethod } from "./verify-options";
-import type { PushEvent, UnknownPushEvent } from "../event/event";
+import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "../event/event";
 import type { HandlerRegistration, Handlers } from "../delivery/handler-registry";
 import type { Health } from "../observability/health";
 import type { ErrorListener, RejectedListener } from "../observability/reporter";
@@ -55,7 +55,7 @@ export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDi
    *   `CHALLENGE_SID_INVALID`, `ENTITY_MISMATCH` for an outcome of another user,
    *   `ACCOUNT_NOT_ALLOWED`, `CHALLENGE_TIMEOUT`, `CLOSING`, `OVERLOADED`; the reason of `signal`.
    */
-  waitForChallenge: WaitForChallenge;
+  waitForChallenge: (options: WaitOptions) => Promise<ChallengeEvent>;
   /**
    * Runs the handlers of an event and resolves the waits for its outcome, as for an authenticated
    * webhook request. The event is not deduplicated.

@@ -1,14 +1,11 @@
 import { isBuiltin } from "node:module";
 import { isOlder } from "../packages";
 
-/** A row of a result, by column name. */
-export type SqlRow = Record<string, unknown>;
-
 /** A prepared statement of node:sqlite. */
 export interface PreparedStatement {
   run(...values: unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint };
-  get(...values: unknown[]): SqlRow | undefined;
-  all(...values: unknown[]): SqlRow[];
+  get(...values: unknown[]): Record<string, unknown> | undefined;
+  all(...values: unknown[]): Record<string, unknown>[];
 }
 
 /** A connection of node:sqlite; the declarations of Node.js 20 have none. */

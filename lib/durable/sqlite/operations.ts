@@ -1,6 +1,6 @@
 import type { ClaimedEvent, Claims, Hint, QueueStats, Storage, StoredOutcome } from "../storage";
 import { rangeOfKeys } from "../stored-event";
-import type { SqliteConnection, PreparedStatement, SqlRow } from "./node-sqlite";
+import type { SqliteConnection, PreparedStatement } from "./node-sqlite";
 import type { SqliteSettings } from "./options";
 import { STATEMENTS } from "./statements";
 
@@ -38,7 +38,7 @@ const toBytes = (hex: string) => Buffer.from(hex, "hex");
 const toHex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString("hex");
 
 /** The statements name the columns as the storage does. */
-const rows = <Row>(found: SqlRow[]) => found as unknown as Row[];
+const rows = <Row>(found: unknown[]) => found as Row[];
 
 /** Creates the operations of the thread on an open file: the methods of the storage, and some of its own. */
 export function createFileOperations(

@@ -5,7 +5,7 @@ import { listPage } from "./pagination";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
 import { group, invalidParameter, jsonOf, listOf, metadataParameter } from "./parameters";
 import { payloadSchema, readForm, readParameters, wholeBetween } from "./parameters";
-import { SIGNATURE_FIELDS_VALUE } from "../resources/auth-payload";
+import { SIGNATURE_FIELDS } from "../resources/auth-payload";
 import type { Challenge } from "../resources/entity";
 import { formatIso8601 } from "../resources/dates";
 import type { Entities } from "../resources/entities";
@@ -48,7 +48,7 @@ export function createChallengeEndpoints(
   const owner = { account_sid: accountSid, service_sid: serviceSid };
   // The vendor of X-Acme-Signature names this header Acme-Verify-Signature-Fields.
   const [, vendor = ""] = /^(?:X-)?(.*?)(?:-Signature)?$/i.exec(signatureHeader) ?? [];
-  const headers = { [`${vendor}-Verify-Signature-Fields`]: SIGNATURE_FIELDS_VALUE };
+  const headers = { [`${vendor}-Verify-Signature-Fields`]: SIGNATURE_FIELDS.join() };
 
   const findEntity = ({ params, path }: EndpointRequest) =>
     existing(entities.findEntity(params[1]), path);

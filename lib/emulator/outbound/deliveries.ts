@@ -31,9 +31,6 @@ export interface WebhookDelivery {
   faults: FaultKind[];
 }
 
-/** Receives each delivery when it is finished. */
-export type WebhookDeliveryListener = (delivery: WebhookDelivery) => void;
-
 interface PendingDelivery {
   delivery: WebhookDelivery;
   webhookUrl: string;
@@ -55,7 +52,7 @@ export type Deliveries = ReturnType<typeof createDeliveries>;
  */
 export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
   const deliveries: WebhookDelivery[] = [];
-  const listeners = new Set<WebhookDeliveryListener>();
+  const listeners = new Set<(delivery: WebhookDelivery) => void>();
   /** In the order of their events; each promise resolves when its delivery is finished. */
   const pending = new Map<PendingDelivery, Promise<void>>();
   /** Resolves when the last request to a webhook was sent. */
@@ -195,7 +192,7 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
   return {
     deliver,
     list: () => [...deliveries],
-    onDelivery: (listener: WebhookDeliveryListener) => void listeners.add(listener),
+    onDelivery: (listener: (delivery: WebhookDelivery) => void) => void listeners.add(listener),
     settled,
     async close(): Promise<void> {
       closing.abort();

@@ -1,4 +1,4 @@
-import { formatIso8601, type Clock } from "./dates";
+import { formatIso8601 } from "./dates";
 import { keepNewest } from "../../memory/keep-newest";
 import { createDigits, createSid } from "../../form/sid";
 
@@ -20,7 +20,7 @@ export type AccessTokens = ReturnType<typeof createAccessTokens>;
 const MAX_ACCESS_TOKENS = 10_000;
 
 /** Creates the access tokens of the service; each expires after its `ttl`. */
-export function createAccessTokens(now: Clock) {
+export function createAccessTokens(now: () => number) {
   const accessTokens = new Map<string, AccessToken>();
 
   return {

@@ -7,7 +7,7 @@ import type { Challenge } from "./entity";
 export type Decision = "approved" | "denied";
 
 /** Members of a challenge that a device signs, in addition to the `status` of its decision. */
-const SIGNATURE_FIELDS = [
+export const SIGNATURE_FIELDS = [
   "sid",
   "entity_sid",
   "identity",
@@ -17,9 +17,6 @@ const SIGNATURE_FIELDS = [
   "details",
   "hidden_details",
 ] as const;
-
-/** Value of the header that names the members to sign. */
-export const SIGNATURE_FIELDS_VALUE = SIGNATURE_FIELDS.join(",");
 
 /** ES256 of JSON Web Tokens: the signature is r and s, without DER (RFC 7518, section 3.4). */
 const JWT_ENCODING = "ieee-p1363";

@@ -1,6 +1,3 @@
-/** Returns the current time, in milliseconds since 1970. */
-export type Clock = () => number;
-
 /** Formats a date as keys have it: `Tue, 05 Mar 2024 09:14:52 +0000` (section 2.1). */
 export function formatRfc2822(ms: number): string {
   return new Date(ms).toUTCString().replace("GMT", "+0000");

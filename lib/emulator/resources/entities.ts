@@ -4,7 +4,7 @@ import { callSafely } from "../../observability/safe-call";
 import { isFactorPayload, readDecision, type Decision } from "./auth-payload";
 import type { Challenge, ChallengeDecision, NewChallenge } from "./entity";
 import type { Entity, Factor, FactorBinding } from "./entity";
-import { formatIso8601, type Clock } from "./dates";
+import { formatIso8601 } from "./dates";
 import { EmulatorError } from "../emulator-error";
 import { keepNewest } from "../../memory/keep-newest";
 import { createSid } from "../../form/sid";
@@ -31,7 +31,7 @@ export type Entities = ReturnType<typeof createEntities>;
  * @param emit receives the event of each transition, with its parameters except the uuid.
  */
 export function createEntities(
-  now: Clock,
+  now: () => number,
   emit: (type: PushEventType, fields: EventParameters) => void,
 ) {
   const entities = new Map<string, Entity>();

@@ -1,5 +1,5 @@
 import { EmulatorError } from "../emulator-error";
-import { formatRfc2822, type Clock } from "./dates";
+import { formatRfc2822 } from "./dates";
 import { isKeyName, newKeySchema, validateFields } from "./schemas";
 import type { Complete } from "../../validation/validate-options";
 
@@ -35,7 +35,7 @@ export type StoredKeys = ReturnType<typeof createKeys>;
  * @throws EmulatorError (from its methods) 20002 for a name over 64 characters, 60200 for another
  *   invalid field, 70151 for more than `maxKeys` keys.
  */
-export function createKeys(now: Clock, maxKeys: number) {
+export function createKeys(now: () => number, maxKeys: number) {
   const keys = new Map<string, StoredKey>();
 
   return {
