@@ -6,8 +6,7 @@ import type { WebhookError } from "../errors/webhook-error";
 import type { WebhookErrorCode } from "../errors/codes";
 import { escapeControls } from "../form/text";
 import { warnOnce } from "../validation/process-warning";
-import { adaptConsole } from "./logger";
-import type { Logger } from "./logger";
+import { adaptConsole, type Logger } from "./logger";
 import { callSafely } from "./safe-call";
 
 /** Describes a rejected request without secrets and without data that identifies a user. */

@@ -6,15 +6,6 @@ import { createNeutralCause } from "../errors/neutral-cause";
 import { readThrown } from "../errors/thrown-value";
 import { pauseAfter, type Pauses } from "./backoff";
 
-/** Repeats an attempt until it succeeds, within limits. */
-export type Retry = <Value>(
-  attempt: () => Value | Promise<Value>,
-  /** The latest time to stop, in milliseconds of `performance.now()`. */
-  deadlineAtMs?: number,
-  /** Called with the error of each failed attempt. */
-  onAttemptFailed?: (error: unknown) => void,
-) => Promise<Value>;
-
 /** Options of {@link createRetry}. */
 export interface RetryOptions {
   /** The code of the error when no attempt succeeded. @default "STORE_UNAVAILABLE" */
@@ -46,7 +37,7 @@ export interface RetryOptions {
  * the single attempt at `maxRetrying` failed; both have a neutral copy of the last error as their
  * cause. It rethrows a WebhookError of an attempt without a retry.
  */
-export function createRetry(options: RetryOptions = {}): Retry {
+export function createRetry(options: RetryOptions = {}) {
   const { code = "STORE_UNAVAILABLE", what = "a store", isNeutral = () => false } = options;
   const { retryForMs = 8_000, maxRetrying = 1_000, attemptMs = retryForMs } = options;
   const { attemptWhenFullMs = 250, pauses = { firstMs: 25, longestMs: 500 } } = options;
@@ -95,7 +86,13 @@ export function createRetry(options: RetryOptions = {}): Retry {
     }
   }
 
-  return function retry(attempt, deadlineAtMs = Number.POSITIVE_INFINITY, onAttemptFailed) {
+  return function retry<Value>(
+    attempt: () => Value | Promise<Value>,
+    /** The latest time to stop, in milliseconds of `performance.now()`. */
+    deadlineAtMs = Number.POSITIVE_INFINITY,
+    /** Called with the error of each failed attempt. */
+    onAttemptFailed?: (error: unknown) => void,
+  ): Promise<Value> {
     const first = begin(attempt);
     if (!isPending(first)) return Promise.resolve(first);
     if (retrying >= maxRetrying) return attemptOnce(first);

@@ -10,7 +10,6 @@ import { isSid } from "../../form/sid";
 
 const KEY_PARAMETERS = z.object({ friendly_name: z.string().optional() });
 
-/** Order of keys: the newest `date_updated` first, then by SID (section 2.2). */
 const KEY_LIST: ListRules = {
   prefix: "SK",
   unit: "uri",

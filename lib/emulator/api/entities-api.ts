@@ -1,7 +1,6 @@
 import * as z from "../../validation/zod";
-import { created, entityUrlOf } from "./endpoint-router";
+import { created, entityUrlOf, type Endpoints, type EndpointRequest } from "./endpoint-router";
 import { listPage } from "./pagination";
-import type { Endpoints, EndpointRequest } from "./endpoint-router";
 import { group, metadataParameter, nameSchema, payloadSchema, wholeBetween } from "./parameters";
 import { readForm, readParameters } from "./parameters";
 import type { AccessTokens } from "../resources/access-tokens";
@@ -54,7 +53,6 @@ const NEW_FACTOR = z.discriminatedUnion("factor_type", [
     }),
   }),
 ]);
-/** The parameters that verify or change a factor. */
 const change = { auth_payload: payloadSchema.optional(), friendly_name: nameSchema.optional() };
 const CHANGED_FACTOR = {
   push: z.object({ ...change, config: group(z.object(pushConfig).partial().shape) }),
