@@ -22,6 +22,8 @@ it.each([
   ['{"text":"Pay \\"Müller\\""}', '{"text":"<challenge_details>"}'],
   ["challenge.approved of push failed", "challenge.approved of push failed"],
   [`${LONG} jane.doe+1@example.com`, `${LONG} <entity_identity>…`],
+  [`${LONG} JANE.DOE+1@example.com`, `${LONG} <entity_identity>…`],
+  [`${LONG} jane.doe%2B1%40example.com`, `${LONG} <entity_identity>…`],
   [`${LONG} a text without a value`, `${LONG} a text with…`],
   [`${"x".repeat(499)}😀`, `${"x".repeat(499)}…`],
 ])("in the error %j of a handler the values of the event are masked: %j", (error, masked) => {

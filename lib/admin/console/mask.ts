@@ -78,7 +78,7 @@ function maskValues(text: string, event: Event, isCut: boolean): string {
       for (let index = at; index < end; index++) names[index] = index === at ? `<${name}>` : "";
     }
   }
-  if (isCut) maskCutValue(text.slice(0, -1), texts, names);
+  if (isCut) maskCutValue(lower.slice(0, -1), values, names);
   return Array.from({ length: text.length }, (_, at) => names[at] ?? text.charAt(at)).join("");
 }
 
@@ -100,9 +100,8 @@ function listOwnTexts({ params }: Event): Map<string, string> | undefined {
   return texts;
 }
 
-/** The spellings of a value that may be in a text; none of one that is longer than any text. */
+/** The spellings of a value that may be in a text. */
 function listSpellings(value: string): string[] {
-  if (value.length > MAX_ERROR_CHARACTERS) return [];
   return [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value.toWellFormed())];
 }
 
@@ -118,10 +117,10 @@ function isWord(text: string, at: number, end: number): boolean {
 /** Masks the start of a value at the end of a text: the longest one. */
 function maskCutValue(
   text: string,
-  texts: ReadonlyMap<string, string>,
+  values: ReadonlyMap<string, string>,
   names: (string | undefined)[],
 ): void {
-  const entries = [...texts];
+  const entries = [...values];
   for (let at = 0; at <= text.length - MIN_CUT_CHARACTERS; at++) {
     const end = text.slice(at);
     const [, name] = entries.find(([value]) => value.startsWith(end)) ?? [];
