@@ -35,10 +35,9 @@ export async function ensureWebhook(
 
   function finish(result: Ensured["result"], webhook: Webhook): Ensured {
     const own = listOwn().map((one) => (one.sid === webhook.sid ? webhook : one));
-    const duplicates = findDuplicates(own);
     const findings = [
       ...findMethod(webhook),
-      ...duplicates,
+      ...findDuplicates(own),
       ...findExtending(all, [input.webhook_url]),
     ];
     return { result, webhook, findings };

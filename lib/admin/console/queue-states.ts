@@ -43,10 +43,9 @@ export function createQueueStates(log: RequestLog, queue: ConsoleQueue, reveals:
         : `Attempt ${attempts} failed: its event ${isDead ? "is a dead letter" : "will run again"}.`;
     const hasFailed = isDead || state === "discarded";
     const result = hasFailed ? "failed" : state === "handled" ? "handled" : "stored";
-    const fields = { result, message, failure } as const;
-    if (fields.result !== row.result || message !== row.message || failure !== row.failure) {
-      log.update(row.id, fields);
-    }
+    // Another result has another message.
+    if (message === row.message && failure === row.failure) return;
+    log.update(row.id, { result, message, failure });
   }
 }
 

@@ -120,9 +120,7 @@ async function readStream(onUpdate: (update: LiveUpdate) => void): Promise<void>
       silence = setTimeout(end, SILENCE_MS);
       const parts = (text + value).split("\n\n");
       text = parts.pop() ?? "";
-      for (const part of parts) {
-        if (part.startsWith("data: ")) onUpdate(JSON.parse(part.slice(6)) as LiveUpdate);
-      }
+      for (const part of parts) onUpdate(JSON.parse(part.slice("data: ".length)) as LiveUpdate);
     }
   } catch (error) {
     if (!document.hidden) throw error;
