@@ -41,28 +41,18 @@ it("JSON has no control character but line breaks, and the same value", async ()
   expect(written.stdout.replaceAll("\n", "")).not.toMatch(CONTROL);
 });
 
-describe("a secret that the environment does not have", () => {
-  it("is asked for on a terminal, and not shown", async () => {
-    const { run, written, input } = listKeys({ isTTY: true, token: "" });
-    input.write(`${emulator.authToken}\n`);
-    expect([await run, written.stderr]).toEqual([0, "PUSH_AUTH_TOKEN: \n"]);
-  });
-
-  it("is not waited for when the terminal is closed, or interrupted", async () => {
-    const closed = listKeys({ isTTY: true, token: "" });
-    closed.input.end();
-    expect([await closed.run, closed.written.stderr]).toEqual([
-      2,
-      "PUSH_AUTH_TOKEN: \npush-webhooks: The prompt was closed without an input.\n",
-    ]);
-    const typed = listKeys({ isTTY: true, token: "" });
-    typed.input.write("\u0003");
-    const signalled = listKeys({ isTTY: true, token: "" });
-    signalled.interrupt();
-    for (const { run, written } of [typed, signalled]) {
-      expect([await run, written.stderr]).toEqual([130, "PUSH_AUTH_TOKEN: \n"]);
-    }
-  });
+type Prompt = ReturnType<typeof listKeys>;
+const CLOSED = "push-webhooks: The prompt was closed without an input.\n";
+it.each<[what: string, act: (prompt: Prompt) => void, code: number, end?: string]>([
+  ["an input", ({ input }) => void input.write(`${emulator.authToken}\n`), 0],
+  ["the end of inputs", ({ input }) => void input.end(), 2, CLOSED],
+  ["Ctrl-C", ({ input }) => void input.write("\u0003"), 130],
+  ["a signal", ({ interrupt }) => interrupt(), 130],
+])("a terminal asks for a secret and does not show it: %s", async (_what, act, code, end = "") => {
+  const prompt = listKeys({ isTTY: true, token: "" });
+  act(prompt);
+  const ended = [await prompt.run, prompt.written.stderr];
+  expect(ended).toEqual([code, `PUSH_AUTH_TOKEN: \n${end}`]);
 });
 
 it("a proxy in the environment is used where Node.js can, and named when it was not", async () => {

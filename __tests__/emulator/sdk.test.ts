@@ -172,7 +172,7 @@ describe("the vendor's SDK", () => {
     await expect(challenge.fetch()).rejects.toMatchObject({ status: 404, code: 20404 });
   });
 
-  it("creates an access token, with which a device registers itself and does nothing else", async () => {
+  it("creates an access token, with which a device only registers itself; its own key verifies it", async () => {
     const emulator = await startEmulator();
     const service = verify(emulator);
     const created = await service.accessTokens.create({ identity: IDENTITY, factorType: "push" });
@@ -193,7 +193,7 @@ describe("the vendor's SDK", () => {
     ]) {
       await expect(attempt()).rejects.toMatchObject({ status: 401, code: 20003 });
     }
-    // Only its own key verifies it, and only once. One that a method created has no key.
+    // A factor that a method created has no key.
     const keyless = emulator.createFactor({ entity_identity: IDENTITY });
     const answer = (factorSid: string, authPayload: string) =>
       service.entities(IDENTITY).factors(factorSid).update({ authPayload });

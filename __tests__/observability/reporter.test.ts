@@ -33,34 +33,27 @@ describe("createReporter", () => {
     ["BODY_CONSUMED", "error", true],
     ["CLOSING", "warn", false],
     ["SIGNATURE_MISMATCH", "warn", false],
-  ])("logs a rejection with %s at level %s, and reports it to onError: %j", (...row) => {
-    const [code, level, isFailure] = row;
-    const { logger, lines } = recordingLogger();
-    const reports = createReporter(logger);
-    const [onError, onRejected] = [jest.fn(), jest.fn()];
-    reports.onError(onError);
-    reports.onRejected(onRejected);
-    const error = errorOf(code);
-    reports.rejected(error, request, 1, noCapture);
-    expect(onRejected.mock.calls).toEqual([[error, request, noCapture]]);
-    expect(onError.mock.calls).toEqual(isFailure ? [[error]] : []);
-    expect(lines).toEqual([
-      [level, expect.objectContaining({ code, ...request }), "what to change"],
-    ]);
-    expect("err" in lines[0]![1]).toBe(isFailure);
-  });
-
-  it("gives the logger the cause of the first rejection of a code within 60 s", () => {
-    const { logger, lines } = recordingLogger();
-    const reports = createReporter(logger);
-    for (let times = 0; times < 2; times++) {
-      reports.rejected(errorOf("SIGNATURE_MISMATCH"), request, 1, noCapture);
-    }
-    expect(lines.map(([, fields]) => fields)).toEqual([
-      expect.objectContaining({ cause: "URL_PATH", subject: "/", fix: "How." }),
-      expect.not.objectContaining({ cause: expect.anything() }),
-    ]);
-  });
+  ])(
+    "logs %s at level %s, with its cause once in 60 s, and reports it to onError: %j",
+    (...row) => {
+      const [code, level, isFailure] = row;
+      const { logger, lines } = recordingLogger();
+      const reports = createReporter(logger);
+      const [onError, onRejected] = [jest.fn(), jest.fn()];
+      reports.onError(onError);
+      reports.onRejected(onRejected);
+      const error = errorOf(code);
+      for (let times = 0; times < 2; times++) reports.rejected(error, request, 1, noCapture);
+      expect(onRejected.mock.calls).toEqual(Array(2).fill([error, request, noCapture]));
+      expect(onError.mock.calls).toEqual(isFailure ? [[error], [error]] : []);
+      const more = isFailure ? { err: error } : { cause: "URL_PATH", subject: "/", fix: "How." };
+      expect(lines).toEqual([
+        [level, expect.objectContaining({ code, ...request, ...more }), "what to change"],
+        [level, expect.not.objectContaining({ cause: "URL_PATH" }), "what to change"],
+      ]);
+      expect("err" in lines[0]![1]).toBe(isFailure);
+    },
+  );
 
   it.each([
     ["the global console", () => console],

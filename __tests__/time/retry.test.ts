@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { WebhookError } from "../../lib/errors/webhook-error";
 import { never } from "../support/waiting";
+import { settleWithin } from "../../lib/time/closing";
 import { createRetry, type RetryOptions } from "../../lib/time/retry";
 
 describe("createRetry", () => {
@@ -82,4 +83,12 @@ describe("createRetry", () => {
     expect(attempts).toBeGreaterThanOrEqual(3);
     expect(attempts).toBeLessThanOrEqual(5);
   });
+});
+
+it("a deadline of work that fails leaves no timer", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
+  const before = timers();
+  const failed = settleWithin(Promise.reject(new Error("failed")), { deadlineMs: 60_000 });
+  await expect(failed).rejects.toThrow("failed");
+  expect(timers()).toBe(before);
 });

@@ -53,8 +53,8 @@ describe("the emulator's server", () => {
     const port = Number(new URL(url).port);
     const head = (extra: string) =>
       `POST /_control/factors HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000000\r\n${extra}\r\n`;
-    const stranger = await sendRaw(port, [head("")], { untilClosed: true });
-    expect([stranger.status, stranger.gaveUp]).toEqual([401, false]);
+    const anonymous = await sendRaw(port, [head("")], { untilClosed: true });
+    expect([anonymous.status, anonymous.gaveUp]).toEqual([401, false]);
     const credentials = `authorization: Basic ${btoa(`${accountSid}:${authToken}`)}\r\n`;
     const large = await sendRaw(port, [head(credentials), Buffer.alloc(400_000)], {
       untilClosed: true,
