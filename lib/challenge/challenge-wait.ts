@@ -3,7 +3,7 @@ import type { AccountScope } from "./account-scope";
 import { WebhookError } from "../errors/webhook-error";
 import type { ChallengeEvent } from "../event/event";
 import { isSid } from "../form/sid";
-import { DURATION_MS } from "../validation/option-rules";
+import { DURATION_MS, sidRule } from "../validation/option-rules";
 import { isText, validateOptions, type OptionRules } from "../validation/validate-options";
 import { createClosingError, type OutcomeStore, type OutcomeWait } from "./outcome-store";
 
@@ -33,10 +33,7 @@ const RULES: OptionRules<WaitOptions> = {
     required: true,
     secret: true,
   },
-  accountSid: {
-    accepts: (value) => isSid("AC", value),
-    expected: "the SID of the account that the challenge was created in",
-  },
+  accountSid: sidRule("AC"),
   timeoutMs: DURATION_MS,
   signal: { accepts: (value) => value instanceof AbortSignal, expected: "an AbortSignal" },
 };

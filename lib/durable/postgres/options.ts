@@ -1,3 +1,4 @@
+import { isMembers } from "../../event/schema";
 import { hasMethods, oneOf, wholeNumber } from "../../validation/validate-options";
 import {
   resolveQueueOptions,
@@ -74,6 +75,5 @@ export function resolvePostgresOptions(options: PostgresQueueOptions): PostgresS
 
 function isConnection(value: unknown): boolean {
   if (typeof value === "string") return /^postgres(ql)?:\/\/\S+$/i.test(value);
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return false;
-  return !hasMethods(value, ["query"]);
+  return isMembers(value) && !hasMethods(value, ["query"]);
 }

@@ -1,4 +1,5 @@
-import { oneOf, wholeNumber } from "../../validation/validate-options";
+import { isMembers } from "../../event/schema";
+import { hasMethods, oneOf, wholeNumber } from "../../validation/validate-options";
 import {
   isName,
   resolveQueueOptions,
@@ -110,9 +111,11 @@ function toKeyPrefix({ connection, prefix }: RedisSettings): string {
   return isCluster && !/\{.+\}/.test(prefix) ? `{${prefix}}` : prefix;
 }
 
+const isClient = (value: unknown) => hasMethods(value, ["connect", "disconnect", "duplicate"]);
+
 /** Returns whether a value is an instance of ioredis. */
 export function isRedisInstance(value: unknown): value is RedisInstance {
-  return isClient(value) && typeof value.defineCommand === "function";
+  return isClient(value) && hasMethods(value, ["defineCommand"]);
 }
 
 /** Returns the options of a connection; none of a URL. */
@@ -130,7 +133,7 @@ export function hasSentinels(connection: RedisConnection): boolean {
 /** Returns the fault of a connection, or "" for a fault that the rule names already. */
 function findProblem(value: unknown): string | undefined {
   if (typeof value === "string") return /^rediss?:\/\/\S+$/i.test(value) ? undefined : "";
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return "";
+  if (!isMembers(value)) return "";
   if (isClient(value) && !isRedisInstance(value)) {
     return "This client is not one of ioredis: pass the URL or the options of its server.";
   }
@@ -155,11 +158,6 @@ function findProblem(value: unknown): string | undefined {
   // The options of an instance without sentinels have null.
   if (!sentinels || (areAddresses(sentinels) && typeof name === "string")) return undefined;
   return 'sentinels must be a list such as [{ host: "127.0.0.1", port: 26379 }], with the name of their group in name.';
-}
-
-function isClient(value: unknown): value is Record<string, unknown> {
-  const { connect, disconnect, duplicate } = Object(value) as Record<string, unknown>;
-  return [connect, disconnect, duplicate].every((method) => typeof method === "function");
 }
 
 function areAddresses(value: unknown): boolean {

@@ -2,10 +2,9 @@ import * as z from "../../validation/zod";
 import { decodeForm, isFormType } from "../../form/form";
 import type { Pair } from "../../form/event-parameters";
 import { parseJson } from "../../form/text";
-import { metadataSchema } from "../../event/schema";
 import type { EndpointRequest } from "./endpoint-router";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
-import { limitJson, textSchema } from "../resources/schemas";
+import { limitedMetadataSchema, textSchema } from "../resources/schemas";
 
 /** The members whose parameters have a prefix, as `config` of `Config.AppId`. */
 const GROUPS: ReadonlySet<string> = new Set(["binding", "config", "details"]);
@@ -88,8 +87,8 @@ export function wholeBetween(min: number, max: number) {
 export const nameSchema = textSchema.min(1).max(64);
 /** The answer of a device. */
 export const payloadSchema = z.string().min(1).max(5456);
-/** Custom data, of up to 1024 characters. */
-export const metadataParameter = jsonOf(limitJson(metadataSchema, 1024));
+/** Custom data of a device, as JSON. */
+export const metadataParameter = jsonOf(limitedMetadataSchema);
 
 /** The form of a POST, as pairs. @throws EmulatorError 20001 for a body that is not a form. */
 export function readForm({ body, contentType }: EndpointRequest): Pair[] {

@@ -6,7 +6,6 @@ import { isHttpUrl } from "../../form/url";
 import { EmulatorError } from "../emulator-error";
 
 const MAX_NAME_CHARACTERS = 64;
-const MAX_METADATA_CHARACTERS = 1024;
 const MAX_DETAILS_CHARACTERS = 16_384;
 
 /** Text that can be sent: without lone surrogates, which have no UTF-8 form. */
@@ -24,7 +23,8 @@ export function limitJson<Schema extends z.core.$ZodType>(schema: Schema, maxCha
   return z.lazy(() => schema).refine(fits, `must be up to ${maxCharacters} characters as JSON`);
 }
 
-const optionalMetadataSchema = limitJson(metadataSchema, MAX_METADATA_CHARACTERS).optional();
+/** Custom data of a device. */
+export const limitedMetadataSchema = limitJson(metadataSchema, 1024);
 
 /** Returns whether a value is a name of a key: a text of up to 64 characters. */
 export function isKeyName(name: unknown): boolean {
@@ -63,7 +63,7 @@ export const newFactorSchema = z.strictObject({
   entity_identity: textSchema.min(1).default("user-7f3a-22"),
   factor_type: textSchema.min(1).default("push"),
   friendly_name: textSchema.default("Zoë's phone"),
-  metadata: optionalMetadataSchema,
+  metadata: limitedMetadataSchema.optional(),
 });
 
 /** The schema of a `NewChallenge`. */
@@ -77,7 +77,7 @@ export const newChallengeSchema = z.strictObject({
 });
 
 /** The schema of a `ChallengeDecision`. */
-export const decisionSchema = z.strictObject({ metadata: optionalMetadataSchema });
+export const decisionSchema = z.strictObject({ metadata: limitedMetadataSchema.optional() });
 
 function faultOf<Kind extends string, Shape extends z.core.$ZodLooseShape>(
   kinds: readonly Kind[],
