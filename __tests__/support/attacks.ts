@@ -114,7 +114,7 @@ export const ATTACKED: readonly (readonly [
   ["v1", "challenge.approved", ADDED, FRAGMENTS],
   ["v1", "factor.verified", ADDED, FRAGMENTS],
   ["v2", "challenge.approved", {}, FRAGMENTS.slice(0, 9)],
-  ["v2", "factor.verified", {}, FRAGMENTS],
+  ["v2", "factor.verified", {}, ["adafactor_friendly_name", ...FRAGMENTS]],
   ["v2", "factor.verified", { tag: "t" }, FRAGMENTS.slice(0, 8)],
   ["v1", "challenge.expired", { zone: "eu", tag: "t" }, FRAGMENTS],
 ];
