@@ -73,7 +73,7 @@ it.each<[origin: string, outcome: string, host?: string]>([
   [`${OWN}, https://evil.example`, REJECTED],
   ["null", REJECTED],
   [HOST, REJECTED],
-  [`chrome-extension://${HOST}`, REJECTED],
+  [`ftp://${HOST}`, REJECTED],
 ])("Origin %s: %s at the host %s", async (origin, outcome, host = HOST) => {
   expect(await write({ Origin: origin, Host: host })).toBe(outcome);
 });
