@@ -127,17 +127,18 @@ it.each([
   expect(await second).toBe(result);
 });
 
-it("claims other content once, by a hash of its signature, until 10 s after the run must have finished", async () => {
+it("claims other content once a delivery, by a hash of its signature, until 10 s after the run must have finished", async () => {
   jest.useFakeTimers();
   jest.advanceTimersByTime(1_000);
   const { store, claimed } = createScripted("conflict");
   const finishAtMs = performance.now() + 120_000;
   const { acceptOnce } = createDeduplication(store, () => {});
   const request = keyOf("a", "zHU7DDJRrX2Pi7zCG7MUDB7Hny4=");
-  const accepted = acceptOnce(request, { run, deadlineAtMs: finishAtMs, finishAtMs });
-  expect(await accepted).toHaveProperty("result", "conflict");
+  const accept = () => acceptOnce(request, { run, deadlineAtMs: finishAtMs, finishAtMs });
+  for (let times = 0; times < 2; times++)
+    expect(await accept()).toHaveProperty("result", "conflict");
   const contentHash: unknown = expect.stringMatching(/^[0-9a-f]{32}$/);
-  expect(claimed).toMatchObject([{ contentHash, leaseMs: 130_000 }]);
+  expect(claimed).toMatchObject(Array(2).fill({ contentHash, leaseMs: 130_000 }));
 });
 
 it("runs a delivery again when its uuid has expired, also after a duplicate", async () => {
