@@ -13,9 +13,14 @@ const work = (durationMs: number) => () => {
 };
 
 describe("createExplainBudget", () => {
-  it("starts no report once 1 s is spent", () => {
+  it("starts no report once 1 s is spent, within 60 s", () => {
     const { spend } = createExplainBudget();
+    const startMs = nowMs;
     expect([999, 1, 1].map((durationMs) => spend(work(durationMs)))).toEqual([999, 1, undefined]);
+    nowMs = startMs + 59_999;
+    expect(spend(work(0))).toBeUndefined();
+    nowMs = startMs + 60_000;
+    expect(spend(work(0))).toBe(0);
   });
 
   it("counts each report until it is windowMs old", () => {

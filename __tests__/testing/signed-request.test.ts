@@ -4,7 +4,6 @@ import request from "supertest";
 import {
   createHandlers,
   verifyPushRequest,
-  WebhookError,
   type PushWebhooksOptions,
   type VerifyOptions,
 } from "express-push-verification";
@@ -67,7 +66,8 @@ describe("signedRequest", () => {
     });
     expect(made.body).not.toContain("factor_metadata");
     const rejected = signedRequest(options, "factor.created", { uuid: undefined });
-    await expect(verifyPushRequest(rejected, options)).rejects.toThrow(WebhookError);
+    const code = "PAYLOAD_INVALID";
+    await expect(verifyPushRequest(rejected, options)).rejects.toMatchObject({ code });
   });
 
   it("can have a type and parameters that do not exist yet", async () => {

@@ -33,10 +33,12 @@ describe.each(APPS)("a page of another origin on %s", (_name, makeApp) => {
     expect(upstream.seen).toEqual([]);
   });
 
-  it("may read: the browser withholds the response from it", async () => {
+  it("may read, unless it rebinds its name: the browser withholds the response from it", async () => {
     const { call } = makeStaffApp(upstream, { makeApp });
     for (const method of ["get", "head"]) {
       expect(await call(`${method} /keys`, undefined, foreign)).toHaveProperty("status", 200);
+      const rebound = await call(`${method} /keys`, undefined, { Host: "evil.example" });
+      expect(rebound).toHaveProperty("status", 403);
     }
   });
 });
