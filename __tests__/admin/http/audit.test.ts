@@ -1,6 +1,8 @@
 import { once } from "node:events";
 import { connect } from "node:net";
-import type { RequestHandler } from "express";
+import express, { type RequestHandler } from "express";
+import supertest from "supertest";
+import { adminRouter } from "express-push-verification/admin";
 import { until } from "../../support/waiting";
 import { startServer } from "../../support/servers";
 import { useUpstream } from "../../support/upstream";
@@ -91,7 +93,8 @@ it("calls actor and onAudit as methods of the options", async () => {
     called.push(this);
     return "carol";
   }
-  const options = { actor: record, onAudit: record };
-  await makeStaffApp(upstream, options).call("post /keys", {});
-  expect(called).toMatchObject([options, options]);
+  const { client } = upstream;
+  const options = { client, authorize: () => false, actor: record, onAudit: record };
+  await supertest(express().use(adminRouter(options))).delete(`/keys/${KEY_SID}`);
+  expect(called.map((self) => self === options)).toEqual([true, true]);
 });
