@@ -18,7 +18,7 @@ const isAccepted = (...given: Parameters<typeof findAmbiguity>) =>
 type Params = Record<string, string>;
 const EXTRAS = { api_version: "2", delivery_attempt: "1", factor_status: "on", source_type: "x" };
 const DECLARED = { ...EXTRAS, event_id: "1", entity_identity_type: "email", user_uuid: "2" };
-const EARLY = { Zone: "eu", "a[b][c]": "d", ["__proto__"]: "x", "event-id": "3", exp: "4" };
+const EARLY = { Zone: "eu", "a[b][c]": "d", ["__proto__"]: "x", "event(id": "3", exp: "4" };
 const LATE = { tz: "Europe/Berlin", Grüße: "\u{1F600}", parent_account_sid: account_sid };
 const ALL = { ...DECLARED, ...EARLY, ...LATE };
 const namesOf = (params: Params) => Object.keys(params);
@@ -34,11 +34,11 @@ it.each<readonly [what: string, params: Params, declared: string[], isAccepted: 
   declaring("contains type, one before type", { status: "ok", source_type: "x", user_type: "y" }),
   declaring("contains uuid, one before uuid", { user_uuid: UUID, tz: "UTC", uuid_version: "4" }),
   declaring("contains another name", { event: "1", event_id: "2", exp: "3", expires: "4" }),
-  declaring("is the beginning of a known name", { factor: "1", factor_friendly: "2" }),
+  declaring("begins a known name", { factor: "1", factor_friendly: "2", factor_s: "3" }),
   declaring("is the end of a known name", { t_sid: "1", r_sid: "2" }),
 ])("parameters in any type and version: %s %j, declared %j: %j", (_what, params, ...row) => {
   const [declared, expected] = row;
-  const late = [["v1", "challenge.expired"] as const, ["v2", "challenge.expired"] as const];
+  const late = [["v1", "challenge.expired"] as const, ["v2", "challenge.denied-late"] as const];
   for (const [version, one] of [...EVENTS, ...late])
     expect(isAccepted(honestCut(version, one, params), declared)).toBe(expected);
 });
@@ -80,11 +80,12 @@ it("accepts free text and JSON that contain names", () => {
 const EVENT = "event_id zone";
 it.each<[what: string, version: "v1" | "v2", overrides: Params, declared?: string]>([
   ["factor_friendly_name in an identity", "v1", { entity_identity: "xfactor_friendly_name" }],
-  ["a uuid that goes on with a name after uuid", "v2", { uuid: `${UUID}x` }],
-  ["a word after a UUID", "v1", { uuid: `${UUID}-retry` }],
+  ["a uuid that goes on with a name after uuid", "v2", { uuid: `${UUID}u` }],
+  ["digits that do", "v2", { uuid: `${"5".repeat(32)}u` }],
+  ["a word after a SID", "v1", { uuid: `EV${"2".repeat(32)}-retry` }, EVENT],
   ["a type with its name in a later parameter", "v2", { tag: `type${type}` }],
   ["a known type that goes on like a name", "v2", { type: "challenge.approvedtx" }],
-  ["a name before account_sid", "v2", { access: "1" }],
+  ["a name before account_sid, also where both begin alike", "v2", { a: "ccount_sidx" }],
   ["tz with a type that is not known", "v2", { type: "challenge.expired", tz: "UTC" }],
   [
     "a declared name in an identity before it",
@@ -133,14 +134,18 @@ it.each<Named>([
 it("names an undeclared parameter that leaves two uuids, rather one after uuid", () => {
   const cut = honestCut("v1", type, { tz: "UTC", webhook_uuid: UUID });
   expect(findAmbiguity(cut, ["webhook_uuid"])).toHaveProperty("parameter", "tz");
-  const both = honestCut("v1", type, { tz: "UTC", zone: "eu" });
+  const both = honestCut("v1", type, { zone: "eu", tz: "UTC" });
   expect(findAmbiguity(both)).toHaveProperty("parameter", "zone");
+  const other = honestCut("v1", type, { api_version: "2", uuid: `${UUID}-retry` });
+  expect(findAmbiguity(other)).toEqual({ reason: "the text shows another uuid" });
 });
 
 it("names an undeclared source_type that leaves two types", () => {
-  const cut = honestCut("v1", type, { source_type: "quartz", tag: "device" });
+  const cut = honestCut("v1", type, { source_type: "quartz", delivery_types: "1", tag: "device" });
   expect(findAmbiguity(cut, ["tz"])).toHaveProperty("parameter", "source_type");
   expect(isAccepted(cut, ["tz", "source_type"])).toBe(true);
+  const other = honestCut("v1", type, { tag: `type${type}`, zone: "eu" });
+  expect(findAmbiguity(other)).toEqual({ reason: "the text shows another type" });
 });
 
 it("accepts an unknown type without a service, unless a value shows one", () => {
@@ -216,7 +221,7 @@ describe("a parameter that the service adds", () => {
   it.each([
     [NAMES, VALUES],
     [words("device_uuid entity_type type_id types user_type user_uuid uuid_version uuids"), SHORT],
-    [words("device_uuid entity_type uuid_version uuids version_type version_uuid"), SHORT],
+    [words("device_uuid entity_type type_type uuid_version version_type version_uuid"), SHORT],
   ])("is accepted once it is declared, alone or with the others: %j", (names, values) => {
     for (const name of names) {
       for (const declared of [[name], names])
@@ -229,7 +234,8 @@ describe("a parameter that the service adds", () => {
     expect(findAmbiguity(honestCut("v1", type, { [name]: "x" }))).toEqual({ reason });
   });
 
-  it("is rejected in a GET until it is declared", () => {
+  it("is rejected in a GET until it is declared, and one of another product even then", () => {
+    expect(findForeignParameter([["AccountSid", account_sid]], ["AccountSid"])).toBeDefined();
     for (const parameter of NAMES) {
       const params = [...honestCut("v2", type), [parameter, "1"] as const];
       expect(findForeignParameter(params, [])).toMatchObject({ parameter });

@@ -56,7 +56,7 @@ const factor = `factor_sid=${factor_sid}`;
 const details = "hallenge_details{}challenge_metadata{}";
 const v2 = (challenge_details: string) => honestCut("v2", type, { challenge_details });
 
-it.each<[what: string, honest: Cut, second: string]>([
+it.each<[what: string, honest: Cut, second: string, ...declared: string[]]>([
   [
     "unknown names that contain the start and the end",
     honestCut("v1", "factor.verified", { entity_identity: `${swallow}z` }),
@@ -66,6 +66,12 @@ it.each<[what: string, honest: Cut, second: string]>([
     "a shorter identity and an empty unknown parameter",
     honestCut("v1", type, { entity_identity: "adaf" }),
     `${head}|entity_identity=ada|f=|${factor}|${tail}`,
+  ],
+  [
+    "another identity of the same length, after a declared name",
+    honestCut("v1", type, { entity_identity: "eve", event_id: "entity_identityada" }),
+    `${head}|entity_i=dentityeveevent_id|entity_identity=ada|${factor}|${tail}`,
+    "event_id",
   ],
   [
     "v2 read as v1",
@@ -82,11 +88,11 @@ it.each<[what: string, honest: Cut, second: string]>([
     honestCut("v1", type, { zone: "uuidfresh" }),
     `${head}|entity_identity=eve|${factor}|service_sid=${service_sid}|type=${type}|uu=id${UUID}zone|uuid=fresh`,
   ],
-])("rejects a second cut: %s", async (_what, honest, second) => {
+])("rejects a second cut: %s", async (_what, honest, second, ...extraParameters) => {
   const cut = cutAt(second);
   expect(joinCut(cut)).toBe(joinCut(honest));
   expect(listDecisive(parseEvent(cut))).not.toBe(listDecisive(parseEvent(honest)));
-  expect(await deliver(cut)).toEqual(AMBIGUOUS);
+  expect(await deliver(cut, { extraParameters })).toEqual(AMBIGUOUS);
 });
 
 it.each([
