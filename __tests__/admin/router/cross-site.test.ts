@@ -34,12 +34,13 @@ describe.each(APPS)("a page of another origin on %s", (_name, makeApp) => {
   });
 
   it("may read, unless it rebinds its name: the browser withholds the response from it", async () => {
-    const { call } = makeStaffApp(upstream, { makeApp });
+    const { call, audits } = makeStaffApp(upstream, { makeApp });
     for (const method of ["get", "head"]) {
       expect(await call(`${method} /keys`, undefined, foreign)).toHaveProperty("status", 200);
       const rebound = await call(`${method} /keys`, undefined, { Host: "evil.example" });
       expect(rebound).toHaveProperty("status", 403);
     }
+    expect(audits).toEqual([]);
   });
 });
 
