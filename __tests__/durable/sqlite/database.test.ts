@@ -67,6 +67,7 @@ it("knows the versions of SQLite with which processes may share a file", () => {
 });
 
 it.each([
+  [13, "SQLITE_FULL"], // the full disk of file.test.ts needs the right to mount one
   [517, "SQLITE_BUSY"], // an extended code
   [24, "SQLITE_24"],
   [undefined, undefined],
