@@ -5,7 +5,7 @@ import { eventRequest } from "../support/webhook-requests";
 
 const memory = createMemoryDedupe();
 
-it("is degraded from the first failed claim of the dedupe store until one succeeds", async () => {
+it("is degraded from the first failed claim of the dedupe store until one succeeds, unhealthy once it closes", async () => {
   let isDown = false;
   const dedupe: DedupeStore = {
     ...memory,
@@ -25,6 +25,8 @@ it("is degraded from the first failed claim of the dedupe store until one succee
   isDown = false;
   expect(await held).toBe(200);
   expect(await push.health()).toEqual({ status: "healthy" });
+  await push.close();
+  expect(await push.health()).toMatchObject({ status: "unhealthy", code: "CLOSING" });
 });
 
 it("is healthy while another process has claimed the uuid", async () => {
@@ -39,10 +41,4 @@ it("is healthy while another process has claimed the uuid", async () => {
   const { push, receive } = createReceiver({ dedupe });
   expect(await receive(eventRequest("factor.created"))).toBe(200);
   expect(healths).toEqual(Array(2).fill({ status: "healthy" }));
-});
-
-it("is unhealthy once it closes", async () => {
-  const { push } = createReceiver();
-  await push.close();
-  expect(await push.health()).toMatchObject({ status: "unhealthy", code: "CLOSING" });
 });

@@ -103,13 +103,13 @@ describe("verifyPushRequest", () => {
     }
   });
 
-  it.each([{ "X-Acme-Signature": "hush" }, new Headers({ "X-Acme-Signature": "hush" })])(
-    "names another signature header that is present: %s",
-    async (headers) => {
-      const verified = verifyPushRequest({ ...request, headers }, options);
-      await expect(verified).rejects.toThrow("The request has x-acme-signature;");
-    },
-  );
+  it("names another signature header that is present", async () => {
+    const verified = verifyPushRequest(
+      { ...request, headers: { "X-Acme-Signature": "x" } },
+      options,
+    );
+    await expect(verified).rejects.toThrow("The request has x-acme-signature;");
+  });
 
   it.each<[message: RegExp, given: unknown, settings?: unknown]>([
     [/method, a.*url, a.*headers, a/, undefined, options],
