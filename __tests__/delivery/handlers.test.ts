@@ -54,7 +54,7 @@ describe("createHandlers", () => {
     return called.join("");
   };
 
-  it("runs the handlers of the type, then onAny, each once, in the order of registration", async () => {
+  it("runs the handlers of the type, then onAny, each once, in order, until they are removed from it", async () => {
     const [a, b, c, other] = ["a", "b", "c", "other"].map(handlerOf) as (() => void)[];
     const handlers = createHandlers()
       .on("challenge.approved", a!)
@@ -64,6 +64,9 @@ describe("createHandlers", () => {
       .on("factor.created", other!)
       .onUnhandled(other!);
     expect(await calledFor(handlers, "challenge.approved")).toBe("abc");
+    expect(await calledFor(handlers, "challenge.denied")).toBe("bca");
+    handlers.off("challenge.approved", b!).off("factor.created", b!);
+    expect(await calledFor(handlers, "challenge.approved")).toBe("ac");
     expect(await calledFor(handlers, "challenge.denied")).toBe("bca");
   });
 
@@ -76,14 +79,6 @@ describe("createHandlers", () => {
       expect(await calledFor(handlers, type)).toBe("unhandled any");
     }
     expect(await calledFor(handlers, "challenge.approved")).toBe("approved any");
-  });
-
-  it("removes a handler from the given types", async () => {
-    const handler = handlerOf("x");
-    const handlers = createHandlers().on(["challenge.approved", "challenge.denied"], handler);
-    handlers.off("challenge.approved", handler).off("factor.created", handler);
-    expect(await calledFor(handlers, "challenge.approved")).toBe("");
-    expect(await calledFor(handlers, "challenge.denied")).toBe("x");
   });
 
   it("lists the types that have a handler: all of them with onAny", () => {
@@ -170,10 +165,10 @@ describe("dispatch", () => {
   it.each([
     ["without a handler", [], ["EVENT_UNHANDLED"]],
     ["that only onAny receives", [noop], []],
-  ])("warns of an event %s: %j", async (_what, handlers, codes) => {
+  ])("warns once of events %s: %j", async (_what, handlers, codes) => {
     const push = pushWebhooks(options);
     for (const handler of handlers) push.onAny(handler);
-    await push.dispatch(event);
+    for (let times = 0; times < 2; times++) await push.dispatch(event);
     expect(warnings.listCodes()).toEqual(codes);
   });
 
