@@ -30,7 +30,6 @@ describe("createEmulator", () => {
     ["previousAuthToken", 5],
     ["serviceSid", null],
     ["keys", { sid: "SK" }],
-    ["keys", [{ sid: "SK1" }]],
     ["keys", [{ type: "root", secret: "s3cret" }]],
     ["keys", Array(2).fill({ sid: `SK${"1".repeat(32)}` }), "same sid"],
     ["keys", [{}], "maxKeys must be at least 1", { maxKeys: 0 }],

@@ -207,8 +207,8 @@ describe("a challenge over REST", () => {
     expect(() => emulator.approveChallenge(late.sid)).toThrow(rejection);
   });
 
-  it("is rejected with an invalid parameter, and has the limits of the service", async () => {
-    const { emulator, create } = await start();
+  it("is rejected with an invalid parameter, has the limits of the service, and the header of another vendor", async () => {
+    const { emulator, create, read } = await start({ signatureHeader: "X-Acme-Signature" });
     const other = emulator.device().register({ entity_identity: "user-0002" });
     expectInvalid(await create([], other.sid), "FactorSid");
     for (const more of [
@@ -229,11 +229,7 @@ describe("a challenge over REST", () => {
     const created = await create([...fields, ["ExpirationDate", latest]]);
     expect(created).toMatchObject({ status: 201, body: { expiration_date: latest } });
     expect(created.body.details.fields).toHaveLength(20);
-  });
-
-  it("names the members to sign in a header of the vendor of signatureHeader", async () => {
-    const { create, read } = await start({ signatureHeader: "X-Acme-Signature" });
-    const { headers } = await read((await create([])).body.url as string);
+    const { headers } = await read(created.body.url as string);
     expect(headers.get("Acme-Verify-Signature-Fields")).toContain("sid,");
   });
 });
