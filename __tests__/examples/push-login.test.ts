@@ -1,5 +1,6 @@
 import { spawnSync } from "node:child_process";
 import { connect } from "node:net";
+import { agent, type Response } from "supertest";
 import { signedRequest } from "express-push-verification/testing";
 import type { WebhookRequest } from "../../lib/signature/signed-request";
 import { until } from "../support/waiting";
@@ -7,29 +8,19 @@ import { startGroup } from "./process-group";
 import { ADA, PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
 
 /** A browser: it keeps the cookie of the session. */
-function openBrowser(url: string, cookie = "") {
-  async function request(method: string, path: string, body?: object) {
-    const response = await fetch(url + path, {
-      method,
-      headers: { cookie, ...(body !== undefined && { "content-type": "application/json" }) },
-      redirect: "manual",
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const [set] = response.headers.getSetCookie();
-    if (set !== undefined) cookie = set.split(";", 1)[0] ?? "";
-    const text = await response.text();
-    return { status: response.status, text };
-  }
-  const post = (path: string, body: object = {}) => request("POST", path, body);
-  const stateOf = async (response: ReturnType<typeof request>) =>
-    (JSON.parse((await response).text) as { state: string }).state;
+function openBrowser(url: string) {
+  const browser = agent(url);
+  const get = (path: string) => browser.get(path);
+  // Async: supertest sends a request when it is awaited.
+  const post = async (path: string, body: object = {}) => browser.post(path).send(body);
+  const stateOf = async (response: PromiseLike<Response>) =>
+    ((await response).body as { state: string }).state;
   return {
-    request,
+    get,
     post,
-    cookie: () => cookie,
     signIn: () => post("/login", { user: "ada", password: PASSWORD }),
     outcome: () => stateOf(post("/login/outcome")),
-    state: () => stateOf(request("GET", "/login")),
+    state: () => stateOf(get("/login")),
   };
 }
 
@@ -77,12 +68,14 @@ describe("the login example", () => {
   it("signs in when the phone approves, under a new session id, and not again by a replay", async () => {
     const browser = openBrowser(url);
     const begun = await browser.signIn();
-    expect(begun.status).toBe(201);
-    expect(JSON.parse(begun.text)).toMatchObject({ state: "waiting", phoneName: "Zoë's phone" });
-    const before = browser.cookie();
+    const shown = { state: "waiting", phoneName: "Zoë's phone" };
+    expect(begun).toMatchObject({ status: 201, body: shown });
     await respondOnPhone("approve");
-    expect(await browser.outcome()).toBe("signed-in");
-    expect(browser.cookie()).not.toBe(before);
+    const ended = await browser.post("/login/outcome");
+    expect(ended).toHaveProperty("body.state", "signed-in");
+    const [before, after] = [begun, ended].map(({ headers }) => String(headers["set-cookie"]));
+    const readId = (cookie = "") => /=s%3A([\w-]+)/.exec(cookie)![1];
+    expect(readId(after)).not.toBe(readId(before));
     expect(await browser.state()).toBe("signed-in");
     await app.emulator.settled();
     const { request } = app.emulator.deliveries.at(-1)!;
@@ -115,9 +108,10 @@ describe("the login example", () => {
     const logged = jest.spyOn(console, "error").mockImplementation(() => {});
     if (state === "unknown") await app.emulator.close();
     if (response !== undefined) await respondOnPhone(response);
-    const { status, text } = await browser.post("/login/outcome");
+    const outcome = await browser.post("/login/outcome");
     logged.mockRestore();
-    expect([status, JSON.parse(text)]).toMatchObject([state === "waiting" ? 202 : 200, { state }]);
+    const status = state === "waiting" ? 202 : 200;
+    expect(outcome).toMatchObject({ status, body: { state } });
     if (state !== "expired") return;
     expect(await browser.outcome()).toBe("ended");
     expect((await respondOnPhone("approve")).status).toBe(404);
@@ -136,10 +130,10 @@ describe("the login example", () => {
 
   it("signs in once with two tabs of one browser, and never in another browser", async () => {
     const browser = await signIn();
-    const [tab, other] = [openBrowser(url, browser.cookie()), openBrowser(url)];
+    const other = openBrowser(url);
     expect(await other.outcome()).toBe("ended");
     const arrived = untilRequests(2);
-    const outcomes = Promise.all([browser.outcome(), tab.outcome()]);
+    const outcomes = Promise.all([browser.outcome(), browser.outcome()]);
     await arrived;
     await respondOnPhone("approve");
     expect(await other.outcome()).toBe("ended");
@@ -207,20 +201,18 @@ describe("the login example", () => {
   });
 
   it("opens the admin router to staff only", async () => {
-    const browser = openBrowser(url);
-    expect((await browser.request("GET", "/admin/push/webhooks")).status).toBe(403);
-    expect((await browser.request("GET", "/staff?key=wrong")).status).toBe(403);
-    expect((await browser.request("GET", `/staff?key=${STAFF_KEY}`)).status).toBe(302);
-    expect((await browser.request("GET", "/admin/push/webhooks")).status).toBe(200);
+    const { get, signIn: logIn, outcome } = openBrowser(url);
+    await get("/admin/push/webhooks").expect(403);
+    await get("/staff?key=wrong").expect(403);
+    await get(`/staff?key=${STAFF_KEY}`).expect(302);
+    await get("/admin/push/webhooks").expect(200);
     // A login in another tab does not end it.
-    await browser.signIn();
-    const outcome = browser.outcome();
+    await logIn();
     await respondOnPhone("approve");
-    expect(await outcome).toBe("signed-in");
-    expect((await browser.request("GET", "/admin/push/webhooks")).status).toBe(200);
-    const state = JSON.parse((await browser.request("GET", "/login")).text) as object;
+    expect(await outcome()).toBe("signed-in");
+    await get("/admin/push/webhooks").expect(200);
     const consoleUrl = `admin/push/#/requests?q=${app.challengeSids.at(-1)}`;
-    expect(state).toEqual({ state: "signed-in", user: "ada", consoleUrl });
+    await get("/login").expect({ state: "signed-in", user: "ada", consoleUrl });
   });
 });
 
@@ -266,25 +258,20 @@ describe("npm start", () => {
     const html = await served.text();
     expect(html).toContain("<title>Example Bank");
     expect(html).not.toMatch(/https?:|style=|<script>/);
-    const signedIn = await fetch(staff, { redirect: "manual" });
-    const [cookie = ""] = signedIn.headers.getSetCookie();
-    const page = new URL(signedIn.headers.get("location") ?? "", staff);
-    const asStaff = { headers: { cookie: cookie.split(";", 1)[0] ?? "" } };
-    const shown = await fetch(page, asStaff);
-    expect([signedIn.status, shown.status]).toEqual([302, 200]);
-    expect(shown.headers.get("content-type")).toMatch(/^text\/html/);
-    expect((await fetch(page)).status).toBe(403);
-    const findings = await fetch(new URL("console/findings", page), asStaff);
-    expect(await findings.json()).toEqual({ findings: [] });
-
     const { hostname, origin, port } = new URL(login);
+    const asStaff = openBrowser(origin);
+    const shown = await asStaff.get(staff.slice(origin.length)).redirects(1);
+    expect(shown).toMatchObject({ status: 200, type: "text/html" });
+    const { pathname } = new URL("console/findings", shown.redirects[0]);
+    await asStaff.get(pathname).expect({ findings: [] });
+
     for (const isApproved of [true, false]) {
       const browser = openBrowser(origin);
-      const { text } = await browser.post("/login", { user: "ada", password });
-      const { number } = JSON.parse(text) as { number: number };
+      const begun = await browser.post("/login", { user: "ada", password });
+      const { number } = begun.body as { number: number };
       const [question] = await readQuestions(origin);
       const path = `/phone/challenges/${question?.sid}/${isApproved ? number : "deny"}`;
-      expect(JSON.parse((await browser.post(path)).text)).toEqual({ isApproved });
+      expect(await browser.post(path)).toHaveProperty("body", { isApproved });
       expect(await browser.outcome()).toBe(isApproved ? "signed-in" : "denied");
     }
     await until(() => handled().some((line) => line.includes("challenge.denied")));
