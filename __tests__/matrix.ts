@@ -8,6 +8,7 @@
 import { execFile } from "node:child_process";
 import { copyFileSync, cpSync, readdirSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { dependencies, name, peerDependencies, version as own } from "../package.json";
 import { PACKAGES } from "../lib/durable/redis/options";
@@ -223,30 +224,8 @@ async function runCommand(
   }
 }
 
-const secondsSince = (startMs: number) => `${((performance.now() - startMs) / 1000).toFixed(1)} s`;
-
-/** Runs the cells of a plan, two at a time, and prints how many failed. */
-async function main(): Promise<void> {
-  const list = PLANS[process.argv[2] ?? ""];
-  if (list === undefined) throw new Error(`The plans are: ${Object.keys(PLANS).join(" ")}`);
-  process.once("SIGINT", () => process.exit(130));
-  const startMs = performance.now();
-  const cells = list();
-  let failed = 0;
-  const queue = cells.values();
-  const work = async () => {
-    for (const [cell, run] of queue) {
-      const cellStartMs = performance.now();
-      const error = await run().then(() => undefined, String);
-      console.log(`${cell} ${error === undefined ? "ok" : "FAILED"} ${secondsSince(cellStartMs)}`);
-      if (error === undefined) continue;
-      failed++;
-      console.log(error.replaceAll(/^/gm, "  "));
-    }
-  };
-  await Promise.all([work(), work()]);
-  console.log(`${cells.length - failed} cells ok, ${failed} failed, ${secondsSince(startMs)}`);
-  process.exitCode = failed === 0 ? 0 : 1;
-}
-
-void main();
+const list = PLANS[process.argv[2] ?? ""];
+if (list === undefined) throw new Error(`The plans are: ${Object.keys(PLANS).join(" ")}`);
+void describe("the packed package", { concurrency: 2 }, () => {
+  for (const [cell, run] of list()) void it(cell, async () => void (await run()));
+});

@@ -34,7 +34,6 @@ async function mutate(file: string): Promise<void> {
       config: {
         testMatch: tests.map((test) => `<rootDir>/__tests__/${test}.test.ts`),
         globalSetup: null,
-        globalTeardown: null,
         reporters: [],
       },
       // Nearly every test is related to a file such as errors/webhook-error.ts.

@@ -1,6 +1,6 @@
 "use strict";
 
-const { chmodSync, existsSync, mkdtempSync } = require("node:fs");
+const { chmodSync, existsSync, mkdtempSync, rmSync } = require("node:fs");
 const { tmpdir } = require("node:os");
 const { delimiter, join } = require("node:path");
 const { buildPage } = require("../../lib/admin/console/page/build");
@@ -9,10 +9,11 @@ const { buildPage } = require("../../lib/admin/console/page/build");
 module.exports = function prepare() {
   // The Jest of durable/sqlite.test.ts shares the resources of the run around it.
   if (process.env.PUSH_TEST_RUN !== undefined) return;
-  process.env.PUSH_TEST_RUN_OWNER = String(process.pid);
-  process.env.PUSH_TEST_RUN = mkdtempSync(join(tmpdir(), "push-run-"));
+  const folder = mkdtempSync(join(tmpdir(), "push-run-"));
+  process.env.PUSH_TEST_RUN = folder;
+  process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
   // The user of PostgreSQL writes there, too.
-  chmodSync(process.env.PUSH_TEST_RUN, 0o755);
+  chmodSync(folder, 0o755);
   find("PUSH_TEST_REDIS_SERVER", ["redis-server", "valkey-server"]);
   find(
     "PUSH_TEST_CHROMIUM",
