@@ -12,8 +12,8 @@ function start() {
   const outcomes = createMemoryOutcomes();
   const settings = { authToken: "token", allowedAccountSids: undefined, publicUrls: [] };
   const scope = createAccountScope({ ...settings, name: "login" });
-  const { waitForChallenge: wait, close } = createChallengeWaits(outcomes, scope);
-  return { outcomes, scope, wait, close };
+  const { waitForChallenge: wait, ...waits } = createChallengeWaits(outcomes, scope);
+  return { outcomes, scope, wait, ...waits };
 }
 
 afterEach(() => jest.useRealTimers());
@@ -39,19 +39,21 @@ describe("createChallengeWaits", () => {
     expect(await other).toEqual(event);
   });
 
-  it("rejects the waits on one signal, later ones too, and leaves no listener", async () => {
-    const { outcomes, wait } = start();
+  it("lists its waits, rejects those on one signal, later ones too, and leaves no listener", async () => {
+    const { outcomes, wait, listPending } = start();
     const controller = new AbortController();
     const { signal } = controller;
     const waits = [1, 2, 3, 4, 5].map((index) =>
       wait({ ...good, challengeSid: `YC${index.toString().padStart(32, "0")}`, signal }),
     );
+    const sids = listPending().map(({ challengeSid }) => challengeSid);
+    expect([sids.length, sids[0]]).toEqual([5, `YC${"1".padStart(32, "0")}`]);
     const reason = new Error("stopped");
     controller.abort(reason);
     expect(await Promise.allSettled(waits)).toEqual(Array(5).fill({ status: "rejected", reason }));
     await outcomes.record("login", event);
     await expect(wait({ ...good, signal })).rejects.toBe(reason);
-    expect(getEventListeners(signal, "abort")).toEqual([]);
+    expect([...getEventListeners(signal, "abort"), ...listPending()]).toEqual([]);
   });
 
   it("lets at most 10 wait for a challenge: the oldest gives way", async () => {
@@ -136,12 +138,14 @@ describe("createWaiters", () => {
 
   it("rejects the oldest above maxWaiting pending waits, and does not count ended ones", async () => {
     const waiters = createWaiters(2);
+    const first = waiters.wait("a", longWait);
     for (let times = 0; times < 3; times++) {
       const ended = waiters.wait("ended", longWait);
       waiters.resolve("ended", event);
       await ended;
     }
-    const [first, second, third] = ["a", "b", "c"].map((key) => waiters.wait(key, longWait));
+    expect(waiters.has("a")).toBe(true);
+    const [second, third] = ["b", "c"].map((key) => waiters.wait(key, longWait));
     await expect(first).rejects.toMatchObject({ code: "OVERLOADED", status: 503 });
     for (const key of ["b", "c"]) waiters.resolve(key, event);
     expect(await Promise.all([second, third])).toEqual([event, event]);
