@@ -4,11 +4,7 @@ import { createDeduplication } from "../../lib/delivery/dedupe";
 import type { WebhookError } from "../../lib/errors/webhook-error";
 import { createGate, nextTurn, until } from "../support/waiting";
 
-const keyOf = (uuid: string, contentHash = "hash", accountSid = "AC1") => ({
-  accountSid,
-  uuid,
-  contentHash,
-});
+const keyOf = (uuid: string, contentHash = "hash") => ({ accountSid: "AC1", uuid, contentHash });
 const UNAVAILABLE = { code: "STORE_UNAVAILABLE" };
 const failures: WebhookError[] = [];
 const run = jest.fn(async () => {});

@@ -70,21 +70,16 @@ describe("signedRequest", () => {
     await expect(verifyPushRequest(rejected, options)).rejects.toMatchObject({ code });
   });
 
-  it("can have a type and parameters that do not exist yet", async () => {
-    const extraParams = { factor_risk_score: "12" };
-    const overrides = { type: "challenge.expired" };
-    const made = signedRequest(options, "challenge.denied", overrides, { extraParams });
-    const event = await verifyPushRequest(made, options);
+  it("can have another header and content type, a type and parameters that do not exist yet", async () => {
+    const settings = { ...options, signatureHeader: "x-sig" };
+    const contentType = "application/x-www-form-urlencoded";
+    const more = { contentType, extraParams: { factor_risk_score: "12" } };
+    const made = signedRequest(settings, "challenge.denied", { type: "challenge.expired" }, more);
+    expect(made.headers).toEqual({ "x-sig": expect.any(String), "Content-Type": contentType });
+    const event = await verifyPushRequest(made, settings);
     expect(event.type).toBe("challenge.expired");
     expect(event.params).toContainEqual(["factor_risk_score", "12"]);
     expect(event.params.some(([name]) => name === "challenge_sid")).toBe(true);
-  });
-
-  it("uses another header and content type", () => {
-    const settings = { ...options, signatureHeader: "x-sig" };
-    const contentType = "application/x-www-form-urlencoded";
-    const { headers } = signedRequest(settings, "factor.created", {}, { contentType });
-    expect(headers).toEqual({ "x-sig": expect.any(String), "Content-Type": contentType });
   });
 
   it.each<[name: string, ...args: unknown[]]>([
