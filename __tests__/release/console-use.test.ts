@@ -14,10 +14,11 @@ const TABS = ["Receiver", "Webhooks", "Keys", "Queue"];
 const openTab = (page: Page, tab: string) =>
   page.getByRole("link", { name: new RegExp(`^${tab}`) }).click();
 
-/** All columns, five problems, a Key and dead letters. */
+/** All columns, five problems, a Key, dead letters and an event whose handlers failed. */
 async function startFull() {
   const router = { queue: createMemoryQueue(["down", "slow"]) };
   const app = await startConsole({ router, ...ROTATING });
+  app.push.on("challenge.denied", () => Promise.reject(new Error("down")));
   for (const suffix of ["/", "?a=1", "#b", "/c"]) {
     await app.deliver(undefined, {}, { signedUrl: app.publicUrl + suffix });
   }

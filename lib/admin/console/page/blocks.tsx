@@ -160,7 +160,7 @@ export function FilterForm(
   }
   return (
     <form
-      class="panel-head filters"
+      class="panel-head scrolls"
       onInput={filter}
       onSubmit={(event) => {
         event.preventDefault();

@@ -43,7 +43,7 @@ export function RequestsPage() {
           <small role="status">
             {query.size > 0 && `${plural(found.length, "request")} found.`}
           </small>
-          <div class="buttons">
+          <div class="buttons scrolls">
             <ResendButton found={found} />
             <HoldButton release={() => setFocus(false)} />
             {found.length > 0 && <Button label="Export JSONL" run={() => download(found)} />}
