@@ -97,18 +97,12 @@ describe("the capture of a rejected request", () => {
     return { push, captures };
   };
 
-  it("is the request as it arrived, which explain and replay read", async () => {
+  it("is the request as it arrived, which explain and replay read, with the headers of a Web Request in lower case", async () => {
     const { push, captures } = start();
     const port = Number(new URL(await serve(push)).port);
     expect((await sendRaw(port, [bytes])).status).toBe(403);
     await record(bytes);
-    expect(captures.map((capture) => `${JSON.stringify(capture)}\n`)).toEqual([
-      readFileSync(file, "utf8"),
-    ]);
-  });
-
-  it("of a Web Request has its headers in lower case", async () => {
-    const { push, captures } = start();
+    expect(`${JSON.stringify(captures.pop())}\n`).toBe(readFileSync(file, "utf8"));
     const { method, path: url, headers, body = "" } = eventRequest("challenge.approved");
     const request = new Request(`https://app.example.com${url}`, { method, headers, body });
     expect((await push.fetch(request)).status).toBe(403);

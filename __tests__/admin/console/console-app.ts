@@ -32,6 +32,8 @@ export interface ConsoleOptions {
   mount?: string;
 }
 
+type Sending = { authToken?: string; signedUrl?: string; version?: "v1" | "v2"; headers?: object };
+
 const stops: (() => Promise<void>)[] = [];
 
 /** Registers the consoles of a test file: each stops after its test, with its upstream. */
@@ -70,16 +72,10 @@ export async function startConsole(options: ConsoleOptions = {}) {
     async deliver(
       type: Parameters<typeof signedRequest>[1] = "challenge.approved",
       overrides: Record<string, string> = {},
-      change: {
-        authToken?: string;
-        signedUrl?: string;
-        version?: "v1" | "v2";
-        headers?: object;
-      } = {},
+      { authToken = AUTH_TOKEN, signedUrl = publicUrl, headers = {}, ...options }: Sending = {},
     ): Promise<number> {
-      const { authToken = AUTH_TOKEN, signedUrl = publicUrl, version = "v2", headers } = change;
       const settings = { authToken, publicUrl: signedUrl };
-      const signed = signedRequest(settings, type, overrides, { version });
+      const signed = signedRequest(settings, type, overrides, options);
       const all = { ...signed.headers, ...headers };
       const response = await send(port, { ...signed, headers: all, path: PATH });
       await response.arrayBuffer();

@@ -39,18 +39,13 @@ describe("a test event that is sent directly", () => {
     }
   });
 
-  it("is of an account and a service that the receiver allows", async () => {
+  it("is of an account and a service that the receiver allows, at a URL without a path", async () => {
     const [account_sid, service_sid] = [ACCOUNT_SID, SERVICE_SID];
     const allowed = { allowedAccountSids: [account_sid], allowedServiceSids: [service_sid] };
-    const { handled, sendEvent } = await start(allowed);
+    const publicUrl = "https://hooks.example.test:8080?b=c";
+    const { handled, sendEvent } = await start({ ...allowed, publicUrl });
     expect(await sendEvent()).toMatchObject({ status: 200 });
     expect(handled).toMatchObject([{ account_sid, service_sid }]);
-  });
-
-  const URLS = ["https://hooks.example.test", "http://h.test:8080/a?b=c"];
-  it.each(URLS)("reaches a receiver at %s", async (publicUrl) => {
-    const { sendEvent } = await start({ publicUrl });
-    expect(await sendEvent()).toMatchObject({ status: 200 });
   });
 });
 
