@@ -72,10 +72,10 @@ export async function startConsole(options: ConsoleOptions = {}) {
     async deliver(
       type: Parameters<typeof signedRequest>[1] = "challenge.approved",
       overrides: Record<string, string> = {},
-      { authToken = AUTH_TOKEN, signedUrl = publicUrl, headers = {}, ...options }: Sending = {},
+      { authToken = AUTH_TOKEN, signedUrl = publicUrl, headers = {}, ...others }: Sending = {},
     ): Promise<number> {
       const settings = { authToken, publicUrl: signedUrl };
-      const signed = signedRequest(settings, type, overrides, options);
+      const signed = signedRequest(settings, type, overrides, others);
       const all = { ...signed.headers, ...headers };
       const response = await send(port, { ...signed, headers: all, path: PATH });
       await response.arrayBuffer();
