@@ -141,7 +141,11 @@ it("names an undeclared parameter that leaves two uuids, rather one after uuid",
 });
 
 it("names an undeclared source_type that leaves two types", () => {
-  const cut = honestCut("v1", type, { source_type: "quartz", delivery_types: "1", tag: "device" });
+  const cut = honestCut("v1", type, {
+    source_type: "quartz",
+    delivery_types: "1",
+    api_version: "2",
+  });
   expect(findAmbiguity(cut, ["tz"])).toHaveProperty("parameter", "source_type");
   expect(isAccepted(cut, ["tz", "source_type"])).toBe(true);
   const other = honestCut("v1", type, { tag: `type${type}`, zone: "eu" });
