@@ -56,10 +56,9 @@ describe("createReporter", () => {
   );
 
   it.each([
-    ["the global console", () => console],
-    ["another console", () => new Console(process.stdout)],
-  ])("prints the message before the fields on %s", (_what, createConsole) => {
-    const logger = createConsole();
+    ["the global console", console],
+    ["another console", new Console(process.stdout)],
+  ])("prints the message before the fields on %s", (_what, logger) => {
     const printed = jest.spyOn(logger, "error").mockImplementation(() => {});
     const error = errorOf("HANDLER_FAILED");
     createReporter(logger, { receiver: "login" }).error(error);
