@@ -8,6 +8,7 @@
 /** The files to mutate by default, authentication, parsing and deduplication, and their tests. */
 const CORE: Record<string, string> = {
   "signature/signature": "signature/{signature,auth-token} receiver/verify-push-request",
+  "receiver/authenticate": "receiver/{auth-tokens,verify-push-request,push-webhooks}",
   "receiver/ambiguity": "receiver/{ambiguity,ambiguity-honest}",
   "receiver/body": "receiver/{node-request,verify-push-request,web-request,deadline}",
   "receiver/method-and-headers": "hostile receiver/explain-requests",

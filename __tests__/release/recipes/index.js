@@ -1,1 +1,2 @@
+// Google Cloud Functions load the file of this name.
 module.exports = require("./google.js");
