@@ -71,7 +71,6 @@ describe("the function authToken", () => {
 
   it.each<[unknown, string]>([
     [AUTH_TOKEN, "accepted"],
-    [["next", AUTH_TOKEN], "accepted"],
     [["", AUTH_TOKEN, 5, null], "accepted"],
     [{ authToken: AUTH_TOKEN }, "accepted"],
     [{ authToken: ["next", AUTH_TOKEN], serviceSids: [SERVICE_SID] }, "accepted"],

@@ -98,6 +98,19 @@ it.each<[Partial<PushWebhooksOptions>, leastMs: number]>([
   expect(leases[0]).toBeGreaterThanOrEqual(leastMs);
 });
 
+it("a store that is down is retried for 8 s, then the response is 503", async () => {
+  const claim = (...args: unknown[]) =>
+    Promise.reject(Object.assign(new Error("down"), { parameters: args }));
+  const { push, events, errors } = createReceiver(claiming(claim));
+  const status = send(push);
+  await jest.advanceTimersByTimeAsync(7_000);
+  expect(errors).toEqual([]);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect([await status, events]).toEqual([503, []]);
+  expect(errors).toMatchObject([{ cause: { message: "down" } }]);
+  expect(inspect(errors, { depth: 10, showHidden: true })).not.toContain("parameters");
+});
+
 it("dispatch() rejects at the deadline, without the arguments of the store", async () => {
   const record = () => Promise.reject(Object.assign(new Error("OOM"), { args: ["ada"] }));
   const outcomes = { record, wait: never };

@@ -5,7 +5,6 @@ import {
   AUTH_TOKEN,
   eventPairs,
   eventRequest,
-  PUBLIC_URL,
   signedRequestOf,
   type TestRequest,
 } from "../support/webhook-requests";
@@ -75,9 +74,7 @@ it("explains a form that was converted to JSON", async () => {
 
 const [A, B] = ["0", "1"].map((digit) => `AC${digit.repeat(32)}`) as [string, string];
 it.each<[string, Partial<PushWebhooksOptions>, string]>([
-  ["another scheme", { publicUrl: PUBLIC_URL.replace("https", "http") }, "URL_SCHEME"],
   ["a path that only the request has", { publicUrl: "https://hooks.example.test/" }, "URL_PATH"],
-  ["a token in quotes", { authToken: `"${AUTH_TOKEN}"` }, "TOKEN_WHITESPACE"],
   ["another token", { authToken: "another" }, "TOKEN_WRONG"],
   ["none of several tokens", { authToken: () => ["another", "one"] }, "TOKEN_WRONG"],
   ["a token of another account", { authToken: "x", allowedAccountSids: [A] }, "TOKEN_ACCOUNT"],

@@ -80,7 +80,6 @@ describe("verifyPushRequest", () => {
     ["two spellings of the header", { headers: respelled }, "SIGNATURE_MALFORMED"],
     ["no body", { body: null }, "SIGNATURE_MISMATCH"],
     ["a GET with a body", { ...get, body: "x=1" }, "SIGNATURE_MISMATCH"],
-    ["bytes that are no UTF-8", { body: Buffer.from([0xff]) }, "BODY_MALFORMED"],
     ["a long parsed form", { body: { x: "y".repeat(65_537) } }, "BODY_TOO_LARGE"],
     ["a parsed form of 1000", values(1000), "SIGNATURE_MISMATCH"],
     ["a parsed form of 1001", values(1001), "BODY_TOO_LARGE"],

@@ -26,14 +26,10 @@ describe("createWarnOfPath", () => {
     [path, 0],
     [`${path}?a=b`, 0],
     [`${path}/`, 0],
-    [`${path}/further?a`, 0],
     ["/second", 0],
     ["*", 0],
-    ["http://other.example/", 0],
-    ["", 0],
     [`${path}2`, 1],
     ["/", 1],
-    ["/favicon.ico", 1],
   ])("of %j: %i warnings", (url, count) => {
     const warn = createWarnOfPath([PUBLIC_URL, "https://hooks.example.test/second"]);
     for (let times = 0; times < 2; times++) warn(url, false);

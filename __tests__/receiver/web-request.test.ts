@@ -64,5 +64,7 @@ it("is waited for by close(), and responds 503 after it", async () => {
   const closing = push.close();
   gate.open();
   await closing;
-  expect([await running, await receive(good()), rejected]).toEqual([200, 503, ["CLOSING"]]);
+  const { status, headers } = await push.fetch(toWebRequest(good()));
+  expect([await running, status, headers.get("retry-after")]).toEqual([200, 503, "5"]);
+  expect(rejected).toEqual(["CLOSING"]);
 });

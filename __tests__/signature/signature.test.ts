@@ -110,11 +110,7 @@ describe("verifySignature", () => {
     ["https://h.test", "https://h.test:443", false, true],
     ["https://h.test?q=http://u:1/", "https://h.test:443?q=http://u:1/", false, true],
     ["https://bot:pw@h.test/x#rc=2", "https://h.test/x", true, true],
-    ["https://h.test/x", "http://h.test/x", false, false],
     ["https://h.test/x", "https://h.test/x/", false, false],
-    ["https://h.test/x", "https://h.test/X", false, false],
-    ["https://h.test/x?a=1&b=2", "https://h.test/x?b=2&a=1", false, false],
-    ["https://h.test/x?a='", "https://h.test/x?a=%27", false, false],
     ["https://h.test/x?a=@b", "https://h.test/x?a=@b", true, true],
     ["https://h.test/x?a=:1", "https://h.test/x?a=", false, false],
     // Not URLs, so they have no port or user info to remove.
