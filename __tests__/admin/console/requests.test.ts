@@ -34,7 +34,7 @@ describe("the rows", () => {
       throw new PermanentError(`no such user ${ADA}`);
     });
     await app.deliver(approve, { uuid: "a" });
-    await app.deliver(approve, { uuid: "u".repeat(200), account_sid: "ACx" }, WRONG);
+    await app.deliver(approve, { uuid: "u".repeat(200), account_sid: FACTOR_SID }, WRONG);
     await app.deliver("challenge.denied", { challenge_details: "{" });
     await app.deliver("factor.created", { uuid: "console-test-1" });
     await fetch(app.publicUrl);
