@@ -1,5 +1,5 @@
 /** The code blocks of README.md and docs, and examples/frameworks: each compiles, and each runs. */
-import { execFile, spawn } from "node:child_process";
+import { execFile } from "node:child_process";
 import diagnostics from "node:diagnostics_channel";
 import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -26,7 +26,7 @@ import {
   type DocsBlock,
 } from "../support/docs";
 import { startReceiver, stopEmulators } from "../support/emulators";
-import { findFreePort, untilListening } from "../support/ports";
+import { findFreePort } from "../support/ports";
 import { send } from "../support/servers";
 import { runCommand } from "../support/terminals";
 
@@ -91,32 +91,18 @@ describe("README and docs", () => {
     async (file = "", name = "", block) => {
       const [, section = ""] = readText(file).split(`\`${name}\``);
       const [, lines = ""] = /```sh\n([^]*?)```/.exec(section) ?? [];
-      const [settings = "", start = "", trigger = ""] = lines.trim().split("\n");
-      expect(lines.trim().split("\n")).toHaveLength(3);
-      expect(start).toBe(`node ${name} &`);
-
-      const port = await findFreePort();
-      const shell = `${settings.replace("3000", String(port))}\n${trigger.replace("npx push-webhooks", `"${process.execPath}" --import tsx lib/cli/main.ts`)}`;
-      const receiver = spawn(process.execPath, ["--import", "tsx", join(folder, `${block}.ts`)], {
-        cwd: ROOT,
-        env: {
-          ...process.env,
-          PORT: String(port),
-          PUSH_AUTH_TOKEN: /PUSH_AUTH_TOKEN=(\S+)/.exec(settings)?.[1] ?? "",
-          PUSH_PUBLIC_URL: `http://127.0.0.1:${port}/webhooks/push`,
-          PUSH_QUEUE_FILE: join(folder, "push.db"),
-        },
-        stdio: "inherit",
-      });
-      const ended = once(receiver, "exit");
-      try {
-        await untilListening(port);
-        const { stdout } = await execute("sh", ["-c", shell], { cwd: ROOT });
-        expect(stdout).toMatch(/^200 challenge\.approved /m);
-      } finally {
-        receiver.kill("SIGTERM");
-        await ended;
-      }
+      const beginnings = ["export ", `node ${name} &\n`, "npx push-webhooks trigger "];
+      expect(lines).toMatch(new RegExp(`^${beginnings.join(".*\\n?")}.*\\n$`));
+      const port = String(await findFreePort());
+      const untilListening = "curl --retry 99 --retry-connrefused -so /dev/null $PUSH_PUBLIC_URL";
+      const shell = lines
+        .replace("3000", port)
+        .replace(name, `--import tsx "${join(folder, `${block}.ts`)}"`)
+        .replace("npx push-webhooks", `${untilListening}\nnode --import tsx lib/cli/main.ts`);
+      const env = { ...process.env, PORT: port, PUSH_QUEUE_FILE: join(folder, "push.db") };
+      const settings = { cwd: ROOT, env: { ...env, no_proxy: "127.0.0.1" } };
+      const { stdout } = await execute("sh", ["-c", `${shell}kill $! && wait`], settings);
+      expect(stdout).toMatch(/^200 challenge\.approved /m);
     },
     120_000,
   );

@@ -1,7 +1,7 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
-import { createServer } from "node:net";
-import { until } from "./waiting";
+import { connect, createServer } from "node:net";
+import { setTimeout as sleep } from "node:timers/promises";
 
 /** Below the ports that a system gives to connections, and to servers that ask for any. */
 const FIRST_PORT = 20_000;
@@ -20,6 +20,12 @@ export async function findFreePort(): Promise<number> {
   }
 }
 
-/** Waits until an HTTP server responds on a port, for up to 30 s. */
-export const untilListening = (port: number): Promise<void> =>
-  until(() => fetch(`http://127.0.0.1:${port}/`).then(Boolean, () => false));
+/** Waits until a server accepts connections on a port. */
+export async function untilListening(port: number): Promise<void> {
+  const socket = connect(port, "127.0.0.1");
+  const isListening = await once(socket, "connect").then(Boolean, () => false);
+  socket.destroy();
+  if (isListening) return;
+  await sleep(5);
+  return untilListening(port);
+}

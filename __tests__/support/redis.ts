@@ -1,12 +1,10 @@
 import { spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";
-import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
 import { Redis } from "ioredis";
-import { findFreePort } from "./ports";
+import { findFreePort, untilListening } from "./ports";
 
 const binary = process.env.PUSH_TEST_REDIS_SERVER ?? "";
 
@@ -41,7 +39,7 @@ export async function startRedis(
     const args = Object.entries({ port: String(port), dir: folder, save: "", ...changed });
     const options = args.flatMap(([name, value]) => [`--${name}`, value]);
     child = spawn(binary, [...firstArgs, ...options], { stdio: "ignore" });
-    while (!(await canConnect(port))) await sleep(5);
+    await untilListening(port);
   }
 
   const server = {
@@ -79,11 +77,4 @@ export async function stopRedis(): Promise<void> {
     await server.stop("SIGKILL");
     rmSync(folder, { recursive: true, force: true });
   }
-}
-
-async function canConnect(port: number): Promise<boolean> {
-  const socket = connect(port, "127.0.0.1");
-  const isConnected = await once(socket, "connect").then(Boolean, () => false);
-  socket.destroy();
-  return isConnected;
 }
