@@ -1,5 +1,4 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
 import { ROOT } from "../support/docs";
 
 /**
@@ -13,7 +12,6 @@ export async function startGroup(
 ) {
   const options = { cwd: ROOT, env: { ...process.env, ...env }, detached: true };
   const child = spawn(command, args, options);
-  const ended = once(child, "exit");
   const group = -(child.pid ?? 0);
   const printed = { stdout: "", stderr: "" };
   child.stderr.on("data", (chunk: Buffer) => void (printed.stderr += chunk.toString()));
@@ -33,7 +31,7 @@ export async function startGroup(
     }
   }
 
-  return { child, printed, ended, kill, isRunning };
+  return { child, printed, kill, isRunning };
 }
 
 /** A command that {@link startGroup} started. */

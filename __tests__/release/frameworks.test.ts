@@ -15,7 +15,6 @@ import {
   PUBLIC_URL,
   type TestRequest,
 } from "../support/webhook-requests";
-import type { Emulator } from "express-push-verification/emulator";
 import { findNodeWithSqlite } from "../support/node-24";
 import { installPackage } from "../support/built-package";
 import { findRecipe, listRecipes, readSection, readText, ROOT } from "../support/docs";
@@ -294,14 +293,14 @@ describeWithFrameworks("the recipes for other frameworks", () => {
       });
       const [cookie = ""] = sent.headers.getSetCookie()[0]?.split(";") ?? [];
       const page = await fetch(`${url}/login`, { headers: { cookie } });
-      const decoder = new TextDecoder();
       let html = "";
-      for await (const part of page.body ?? []) {
+      for await (const part of page.body!.pipeThrough(new TextDecoderStream())) {
         const isShown = html.includes("on your phone");
-        html += decoder.decode(part as Uint8Array, { stream: true });
+        html += part;
         if (isShown || !html.includes("on your phone")) continue;
         expect(html).not.toContain("Welcome!");
-        emulator.approveChallenge(await findChallenge(emulator));
+        const path = `/v2/Services/${emulator.serviceSid}/Entities/ada/Challenges`;
+        emulator.approveChallenge((await callApi(emulator, "GET", path)).body.challenges[0].sid);
       }
       expect(html).toContain("Welcome!");
     },
@@ -326,13 +325,6 @@ function readService(): string {
   const findFactorSid =
     'const findFactorSid = async (_user: string) => process.env.PUSH_FACTOR_SID ?? "";';
   return `${findFactorSid}\nexport ${code}`;
-}
-
-/** Returns the SID of the challenge that an app has created for the user ada. */
-async function findChallenge(emulator: Emulator): Promise<string> {
-  const path = `/v2/Services/${emulator.serviceSid}/Entities/ada/Challenges`;
-  const { body } = await callApi(emulator, "GET", path);
-  return (body as { challenges: { sid: string }[] }).challenges[0]?.sid ?? "";
 }
 
 /** Reads the list of docs/frameworks.md: the status of each request. */

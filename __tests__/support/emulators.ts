@@ -63,14 +63,6 @@ export async function stopEmulators(): Promise<void> {
   await stopServers();
 }
 
-export interface ApiResult {
-  status: number;
-  headers: Headers;
-  // Each test asserts the shape.
-  // oxlint-disable-next-line typescript/no-explicit-any
-  body: any;
-}
-
 export type Form = [name: string, value: string][] | Record<string, string>;
 
 /** Calls an endpoint; by default with the account's own credentials. */
@@ -84,7 +76,7 @@ export async function callApi(
     as = [emulator.accountSid, emulator.authToken],
     ...sent
   }: { form?: Form; json?: unknown; as?: [string, string] | null } & RequestInit = {},
-): Promise<ApiResult> {
+) {
   const body = json === undefined ? form && new URLSearchParams(form) : JSON.stringify(json);
   const response = await fetch(path.startsWith("http") ? path : emulator.url + path, {
     method,
@@ -100,6 +92,8 @@ export async function callApi(
   const text = await response.text();
   return { status, headers, body: text === "" ? undefined : JSON.parse(text) };
 }
+
+export type ApiResult = Awaited<ReturnType<typeof callApi>>;
 
 export const keysPath = ({ accountSid }: Emulator) => `/2010-04-01/Accounts/${accountSid}/Keys`;
 export const webhooksPath = ({ serviceSid }: Emulator) => `/v2/Services/${serviceSid}/Webhooks`;

@@ -4,8 +4,7 @@ const { relative } = require("node:path");
 const { default: Sequencer } = require("@jest/test-sequencer");
 
 /** Files that take longest, mostly in processes of their own: begun last, one would run alone. */
-const LONGEST =
-  /^(durable\/sqlite|durable\/\w+\/(suites|contract)|durable\/simulation)\.test|^(release|durable\/setups)\//;
+const LONGEST = /^durable\/(sqlite|simulation|\w+\/suites)\.test|^(release|durable\/setups)\//;
 /** Others that start servers or browsers. */
 const LONG = /^(durable\/(redis|postgres)|admin\/console|examples)\//;
 
