@@ -32,7 +32,7 @@ async function readQuestions(url: string) {
   await reader?.cancel();
   const data = Buffer.from(value ?? []).toString();
   const { questions } = JSON.parse(data.replace(/^data: /, "")) as {
-    questions: { sid: string; numbers: number[]; details: { fields: object[] } }[];
+    questions: { sid: string; numbers: number[] }[];
   };
   return questions;
 }

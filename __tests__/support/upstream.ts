@@ -36,8 +36,6 @@ export const SECRETS = Object.values(CREDENTIALS).flatMap(({ username, password 
   btoa(`${username}:${password}`),
 ]);
 
-export { stopEmulators as stopUpstreams };
-
 /**
  * The emulator, reached through a proxy that sees every request and responds as a test has
  * scripted, if at all.

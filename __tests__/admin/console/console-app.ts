@@ -7,7 +7,8 @@ import type { LiveUpdate } from "../../../lib/admin/console/console-view";
 import { signedRequest } from "express-push-verification/testing";
 import { send } from "../../support/servers";
 import { AUTH_TOKEN } from "../../support/webhook-requests";
-import { startUpstream, stopUpstreams } from "../../support/upstream";
+import { stopEmulators } from "../../support/emulators";
+import { startUpstream } from "../../support/upstream";
 import { makeStaffApp, type StaffAppOptions } from "../staff-app";
 
 export const PATH = "/webhooks/push";
@@ -40,7 +41,7 @@ const stops: (() => Promise<void>)[] = [];
 export function useConsoles(): void {
   afterEach(async () => {
     for (const stop of stops.splice(0)) await stop();
-    await stopUpstreams();
+    await stopEmulators();
   });
 }
 
