@@ -152,7 +152,6 @@ function createExample(uuid: string) {
     row("BODY_WRAPPED", "JSON of a Buffer", wrapped(JSON.stringify(Buffer.from(body)))),
     row("BODY_WRAPPED", "single quotes", wrapped(`'${body}'`)),
     row("BODY_WRAPPED", "CRLF at the end", wrapped(`${body}\r\n`)),
-    row("BODY_WRAPPED", "white space before it", wrapped(` \n${body}`)),
     row("BODY_WRAPPED", "a byte order mark", wrapped(`\uFEFF${body}`)),
     row("BODY_WRAPPED", "the name of a parameter", wrapped(`${encodeURIComponent(body)}=`)),
     row("BODY_WRAPPED", "HTML escapes", wrapped(body.replaceAll("&", "&amp;"))),
