@@ -15,29 +15,27 @@ const start = (args: string[], stdout: "pipe" | number = "pipe") => {
   return { run, stdout: run.stdout as Readable, ended, errors: text(run.stderr as Readable) };
 };
 
-describe("the process", () => {
-  it.each([
-    ["SIGINT", 130],
-    ["SIGTERM", 143],
-  ] as const)("ends the emulator with %s and exit code %i", async (signal, code) => {
-    const { run, stdout, ended, errors } = start(["emulator", "--port", "0"]);
-    for await (const chunk of stdout) {
-      if (String(chunk).includes("Create a factor")) run.kill(signal);
-    }
-    expect([await ended, await errors]).toEqual([[code, null], ""]);
-  });
+it.each([
+  ["SIGINT", 130],
+  ["SIGTERM", 143],
+] as const)("the process ends the emulator with %s and exit code %i", async (signal, code) => {
+  const { run, stdout, ended, errors } = start(["emulator", "--port", "0"]);
+  for await (const chunk of stdout) {
+    if (String(chunk).includes("Create a factor")) run.kill(signal);
+  }
+  expect([await ended, await errors]).toEqual([[code, null], ""]);
+});
 
-  it("succeeds when the reader closes the pipe early", async () => {
-    const { stdout, ended, errors } = start(["--help"]);
-    stdout.destroy();
-    expect([await ended, await errors]).toEqual([[0, null], ""]);
-  });
+it("the process succeeds when the reader closes the pipe early", async () => {
+  const { stdout, ended, errors } = start(["--help"]);
+  stdout.destroy();
+  expect([await ended, await errors]).toEqual([[0, null], ""]);
+});
 
-  it("fails when the output cannot be written", async () => {
-    const full = openSync("/dev/full", "w");
-    const { ended, errors } = start(["--help"], full);
-    expect(await errors).toMatch(/^push-webhooks: the output could not be written: /);
-    expect(await ended).toEqual([1, null]);
-    closeSync(full);
-  });
+it("the process fails when the output cannot be written", async () => {
+  const full = openSync("/dev/full", "w");
+  const { ended, errors } = start(["--help"], full);
+  expect(await errors).toMatch(/^push-webhooks: the output could not be written: /);
+  expect(await ended).toEqual([1, null]);
+  closeSync(full);
 });

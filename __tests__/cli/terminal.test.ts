@@ -16,19 +16,17 @@ function listKeys({ env = {}, isTTY = false, token = emulator.authToken, json = 
   return startCommand(["keys", "list", ...(json ? ["--json"] : [])], settings, { isTTY });
 }
 
-describe("a table", () => {
-  const HEADER = `SID${" ".repeat(33)}CREATED${" ".repeat(26)}NAME`;
-  it.each<[boolean, object, string, string]>([
-    [true, {}, "  ", `\u001B[2m${HEADER}\u001B[0m`],
-    [true, { NO_COLOR: "" }, "  ", `\u001B[2m${HEADER}\u001B[0m`],
-    [true, { NO_COLOR: "1" }, "  ", HEADER],
-    [false, {}, "\t", "SID\tCREATED\tNAME"],
-  ])("on a terminal: %s, with %j", async (isTTY, env, gap, header) => {
-    const { sid, date_created } = emulator.createKey({ friendly_name: "a\u001B[2Jb\n\u202Ec" });
-    const { run, written } = listKeys({ env, isTTY });
-    expect(await run).toBe(0);
-    expect(written.stdout).toBe(`${header}\n${[sid, date_created, "a?[2Jb??c"].join(gap)}\n`);
-  });
+const HEADER = `SID${" ".repeat(33)}CREATED${" ".repeat(26)}NAME`;
+it.each<[boolean, object, string, string]>([
+  [true, {}, "  ", `\u001B[2m${HEADER}\u001B[0m`],
+  [true, { NO_COLOR: "" }, "  ", `\u001B[2m${HEADER}\u001B[0m`],
+  [true, { NO_COLOR: "1" }, "  ", HEADER],
+  [false, {}, "\t", "SID\tCREATED\tNAME"],
+])("a table on a terminal: %s, with %j", async (isTTY, env, gap, header) => {
+  const { sid, date_created } = emulator.createKey({ friendly_name: "a\u001B[2Jb\n\u202Ec" });
+  const { run, written } = listKeys({ env, isTTY });
+  expect(await run).toBe(0);
+  expect(written.stdout).toBe(`${header}\n${[sid, date_created, "a?[2Jb??c"].join(gap)}\n`);
 });
 
 it("JSON has no control character but line breaks, and the same value", async () => {

@@ -75,29 +75,27 @@ describe("GET /console/queue", () => {
   });
 });
 
-describe("POST /console/dead-letters", () => {
-  const ERRORS = ["down", "x".repeat(600), "down"];
-  const one = { uuid: "uuid-1", accountSid: ACCOUNT_SID };
-  const FIRST_MS = Date.UTC(2026, 2, 5, 9);
-  const gone = { ...one, uuid: "gone" };
+const ERRORS = ["down", "x".repeat(600), "down"];
+const one = { uuid: "uuid-1", accountSid: ACCOUNT_SID };
+const FIRST_MS = Date.UTC(2026, 2, 5, 9);
+const gone = { ...one, uuid: "gone" };
 
-  it.each([
-    ["retry", { deadLetters: [one] }, 1, ["retry uuid-1"]],
-    ["discard", { deadLetters: [one, gone] }, 1, ["discard uuid-1", "discard gone"]],
-    ["retry", { error: "down", ...ALL }, 2, ["retry uuid-0", "retry uuid-2"]],
-    ["discard", { error: "down", ...ALL, count: 1 }, 1, ["discard uuid-0"]],
-    ["discard", { error: "down", ...ALL, untilMs: FIRST_MS }, 1, ["discard uuid-0"]],
-    ["discard", { error: `${"x".repeat(500)}…`, ...ALL }, 1, ["discard uuid-1"]],
-    ["retry", { error: "unknown", ...ALL }, 0, []],
-    ["discard", ALL, 3, ["discard uuid-0", "discard uuid-1", "discard uuid-2"]],
-  ] as const)("%s %j: %d", async (action, choice, count, changes) => {
-    const queue = createMemoryQueue(ERRORS);
-    const changed = await change(queue, action, choice);
-    const error = "error" in choice && count > 0 ? choice.error : undefined;
-    const only = "deadLetters" in choice && choice.deadLetters.length === 1;
-    const uuid = only ? choice.deadLetters[0].uuid : undefined;
-    const by = { action: `dead-letter.${action}`, actor: "alice", status: 200 };
-    expect(changed).toEqual({ count, audits: [{ ...by, count, error, uuid }] });
-    expect(queue.changes).toEqual(changes);
-  });
+it.each([
+  ["retry", { deadLetters: [one] }, 1, ["retry uuid-1"]],
+  ["discard", { deadLetters: [one, gone] }, 1, ["discard uuid-1", "discard gone"]],
+  ["retry", { error: "down", ...ALL }, 2, ["retry uuid-0", "retry uuid-2"]],
+  ["discard", { error: "down", ...ALL, count: 1 }, 1, ["discard uuid-0"]],
+  ["discard", { error: "down", ...ALL, untilMs: FIRST_MS }, 1, ["discard uuid-0"]],
+  ["discard", { error: `${"x".repeat(500)}…`, ...ALL }, 1, ["discard uuid-1"]],
+  ["retry", { error: "unknown", ...ALL }, 0, []],
+  ["discard", ALL, 3, ["discard uuid-0", "discard uuid-1", "discard uuid-2"]],
+] as const)("POST /console/dead-letters/%s %j: %d", async (action, choice, count, changes) => {
+  const queue = createMemoryQueue(ERRORS);
+  const changed = await change(queue, action, choice);
+  const error = "error" in choice && count > 0 ? choice.error : undefined;
+  const only = "deadLetters" in choice && choice.deadLetters.length === 1;
+  const uuid = only ? choice.deadLetters[0].uuid : undefined;
+  const by = { action: `dead-letter.${action}`, actor: "alice", status: 200 };
+  expect(changed).toEqual({ count, audits: [{ ...by, count, error, uuid }] });
+  expect(queue.changes).toEqual(changes);
 });

@@ -30,7 +30,7 @@ async function openList({ reveal = false } = {}) {
   return { app, page, handled, lines, search, results, listTypes };
 }
 
-describeWithBrowser("the search of requests", () => {
+describeWithBrowser("the list of requests", () => {
   it("finds by a uuid or a part of it, and by the SID of a challenge or of a factor, pasted", async () => {
     const { page, search, listTypes } = await openList();
     for (const [text, found] of [
@@ -73,9 +73,7 @@ describeWithBrowser("the search of requests", () => {
     await results.selectOption("");
     expect(await listTypes()).toEqual(["challenge.approved v2"]);
   });
-});
 
-describeWithBrowser("the list", () => {
   it("runs the selected rows that the filter shows again, after it was confirmed", async () => {
     const { app, page, handled, search } = await openList();
     expect(await page.getByRole("button", { name: "Run again" }).count()).toBe(0);

@@ -256,59 +256,57 @@ describe("failures of the service", () => {
   });
 });
 
-describe("bad input", () => {
-  const JSON_TYPE = "application/json";
-  const AT_KEY = `/keys/${KEY_SID}`;
-  const AT_WEBHOOK = `/webhooks/${WEBHOOK_SID}`;
-  const FORM = "application/x-www-form-urlencoded";
+const JSON_TYPE = "application/json";
+const AT_KEY = `/keys/${KEY_SID}`;
+const AT_WEBHOOK = `/webhooks/${WEBHOOK_SID}`;
+const FORM = "application/x-www-form-urlencoded";
 
-  it.each<[status: number, line: string, body?: unknown, type?: string]>([
-    ...[
-      `/keys/${WEBHOOK_SID}`,
-      `${AT_KEY}%0A`,
-      `/keys/..%2F..%2F${KEY_SID}`,
-      "/keys?page_size=1001",
-      "/keys?page_size=1.5",
-      "/keys?page_size=1&page_size=2",
-      `/keys?page_size=${"9".repeat(400)}`,
-      "/webhooks?page_token=",
-      "/webhooks?PageSize=5",
-    ].map((path): [number, string] => [400, `get ${path}`]),
-    ...[
-      { friendly_name: "x".repeat(65) },
-      '{"constructor":{"prototype":{"x":1}}}',
-      '{"__proto__":{"x":1}}',
-      "null",
-      "{friendly_name:",
-    ].map((body): [number, string, unknown] => [400, "post /keys", body]),
-    ...[
-      { friendly_name: "" },
-      { event_types: [] },
-      { event_types: ["challenge.expired"] },
-      { webhook_url: undefined },
-      { webhook_url: "/push" },
-      { webhook_url: "javascript:alert(1)" },
-      { webhook_url: "https://a.example/ b" },
-    ].map((body): [number, string, unknown] => [400, "post /webhooks", { ...WEBHOOK, ...body }]),
-    [400, "post /webhooks", ""],
-    [400, `patch ${AT_WEBHOOK}`, { status: "on" }],
-    [400, `patch ${AT_WEBHOOK}`, { version: "v3" }],
-    [400, `patch ${AT_WEBHOOK}`, { webhook_method: "GET" }],
-    [415, "post /keys", "{}", `${JSON_TYPE}; charset=iso-8859-1`],
-    [415, "post /keys", "friendly_name=x", FORM],
-    [415, "post /keys", "{}", "text/plain"],
-    [413, "post /keys", { friendly_name: "x".repeat(1_000_000) }],
-    [405, "put /keys", {}],
-    [404, "get /factors"],
-  ])("responds %i to %s %j", async (status, line, ...[body, type = JSON_TYPE]) => {
-    const sent = typeof body === "object" ? JSON.stringify(body) : body;
-    const headers: Record<string, string> = body === undefined ? {} : { "content-type": type };
-    const response = await start().call(line, sent, headers);
-    const rejection = { status, code: expect.any(String), message: expect.any(String) };
-    expect([response.status, response.body]).toEqual([status, rejection]);
-    expect(upstream.seen).toEqual([]);
-    expect(({} as { x?: unknown }).x).toBeUndefined();
-  });
+it.each<[status: number, line: string, body?: unknown, type?: string]>([
+  ...[
+    `/keys/${WEBHOOK_SID}`,
+    `${AT_KEY}%0A`,
+    `/keys/..%2F..%2F${KEY_SID}`,
+    "/keys?page_size=1001",
+    "/keys?page_size=1.5",
+    "/keys?page_size=1&page_size=2",
+    `/keys?page_size=${"9".repeat(400)}`,
+    "/webhooks?page_token=",
+    "/webhooks?PageSize=5",
+  ].map((path): [number, string] => [400, `get ${path}`]),
+  ...[
+    { friendly_name: "x".repeat(65) },
+    '{"constructor":{"prototype":{"x":1}}}',
+    '{"__proto__":{"x":1}}',
+    "null",
+    "{friendly_name:",
+  ].map((body): [number, string, unknown] => [400, "post /keys", body]),
+  ...[
+    { friendly_name: "" },
+    { event_types: [] },
+    { event_types: ["challenge.expired"] },
+    { webhook_url: undefined },
+    { webhook_url: "/push" },
+    { webhook_url: "javascript:alert(1)" },
+    { webhook_url: "https://a.example/ b" },
+  ].map((body): [number, string, unknown] => [400, "post /webhooks", { ...WEBHOOK, ...body }]),
+  [400, "post /webhooks", ""],
+  [400, `patch ${AT_WEBHOOK}`, { status: "on" }],
+  [400, `patch ${AT_WEBHOOK}`, { version: "v3" }],
+  [400, `patch ${AT_WEBHOOK}`, { webhook_method: "GET" }],
+  [415, "post /keys", "{}", `${JSON_TYPE}; charset=iso-8859-1`],
+  [415, "post /keys", "friendly_name=x", FORM],
+  [415, "post /keys", "{}", "text/plain"],
+  [413, "post /keys", { friendly_name: "x".repeat(1_000_000) }],
+  [405, "put /keys", {}],
+  [404, "get /factors"],
+])("responds %i to the bad input %s %j", async (status, line, ...[body, type = JSON_TYPE]) => {
+  const sent = typeof body === "object" ? JSON.stringify(body) : body;
+  const headers: Record<string, string> = body === undefined ? {} : { "content-type": type };
+  const response = await start().call(line, sent, headers);
+  const rejection = { status, code: expect.any(String), message: expect.any(String) };
+  expect([response.status, response.body]).toEqual([status, rejection]);
+  expect(upstream.seen).toEqual([]);
+  expect(({} as { x?: unknown }).x).toBeUndefined();
 });
 
 it("GET /openapi.json is a valid OpenAPI 3.1 document of the existing routes, also of a read-only router", async () => {
