@@ -71,7 +71,7 @@ describe("client.challenges.fetch", () => {
 describe("confirmWith", () => {
   const { signal } = new AbortController();
   const none = { factor_sid: `YF${OTHER}` };
-  it.each<[type: PushEventType, state: State, isTrue: boolean, differs?: object]>([
+  it.each<[type: PushEventType, state: State, isTrue: boolean, differs?: object, more?: object]>([
     ["challenge.approved", "approved", true],
     ["challenge.denied", "denied", true],
     ["challenge.approved", "pending", false],
@@ -88,13 +88,15 @@ describe("confirmWith", () => {
     ["factor.verified", "created", false],
     ["factor.deleted", "verified", false],
     ["factor.deleted", "verified", true, none],
+    // Its text can be read in another way.
+    ["factor.deleted", "verified", false, none, { ambiguity: "an addition" }],
     ["factor.deleted", "verified", false, { ...none, account_sid: `AC${OTHER}` }],
     ["factor.deleted", "verified", false, { ...none, service_sid: `VA${OTHER}` }],
   ])(
-    "of %s, of a user with any name, in the state %s, returns %s for %j",
-    async (type, state, isTrue, differs = {}) => {
+    "of %s, of a user with any name, in the state %s, returns %s for %j %j",
+    async (type, state, isTrue, differs = {}, more = {}) => {
       const event = createEvent(type, state, differs);
-      expect(await confirmWith(client)(event, { signal })).toBe(isTrue);
+      expect(await confirmWith(client)(event, { signal, ...more })).toBe(isTrue);
     },
   );
 
@@ -122,21 +124,12 @@ describe("confirmWith", () => {
     expect(await confirmWith(other, options)(createEvent(type, state), { signal })).toBe(isTrue);
   });
 
-  it("confirms no factor.deleted whose text can be read in another way", async () => {
-    const context = { signal, ambiguity: "an addition" };
-    const event = createEvent("factor.deleted", "verified", none);
-    expect(await confirmWith(client)(event, context)).toBe(false);
-  });
-
-  it("throws when the service fails, and at the end of the signal", async () => {
+  it("throws for an unknown option, when the service fails, and at the end of the signal", async () => {
+    expect(() => confirmWith(client, { maxAge: 5 } as never)).toThrow(/maxAgeMs/);
     const event = createEvent("challenge.approved", "approved");
     const unauthorized = confirmWith(clientAt(emulator.url, { password: "wrong" }));
     await expect(unauthorized(event, { signal })).rejects.toBeInstanceOf(ApiError);
     const aborted = { signal: AbortSignal.abort(new Error("late")) };
     await expect(confirmWith(client)(event, aborted)).rejects.toThrow("late");
-  });
-
-  it("rejects an unknown option", () => {
-    expect(() => confirmWith(client, { maxAge: 5 } as never)).toThrow(/maxAgeMs/);
   });
 });
