@@ -26,15 +26,12 @@ function openBrowser(url: string) {
 
 /** Reads the questions that the simulated phone shows, the newest first. */
 async function readQuestions(url: string) {
-  const events = await fetch(`${url}/phone/events`);
-  const reader = events.body?.getReader();
-  const { value } = (await reader?.read()) ?? {};
-  await reader?.cancel();
-  const data = Buffer.from(value ?? []).toString();
-  const { questions } = JSON.parse(data.replace(/^data: /, "")) as {
-    questions: { sid: string; numbers: number[] }[];
-  };
-  return questions;
+  const { body } = await fetch(`${url}/phone/events`);
+  const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+  const { value = "" } = await reader.read();
+  await reader.cancel();
+  type Shown = { questions: { sid: string; numbers: number[] }[] };
+  return (JSON.parse(value.replace(/^data: /, "")) as Shown).questions;
 }
 
 describe("the login example", () => {
