@@ -182,6 +182,15 @@ function respell(signature: string): string {
   return respelled;
 }
 
+// Those of RFC 2202 whose key and data are text.
+it.each([
+  ["\v".repeat(20), "Hi There", "b617318655057264e28bc0b6fb378c8ef146be00"],
+  ["Jefe", "what do ya want for nothing?", "effcdf6ae5eb2fa2d27416d5f184df9c259a7c79"],
+  ["\f".repeat(20), "Test With Truncation", "4c1a03424b55e07fe7f27be1d58bb9324a9a5a04"],
+])("signText makes the HMAC of RFC 2202 of %j and %j", (key, text, hex) => {
+  expect(signText(prepareKey(key), text)).toBe(Buffer.from(hex, "hex").toString("base64"));
+});
+
 it("signText makes the HMAC of createHmac, for keys and texts of any length, one after the other", () => {
   const wellFormed = fc.string({ unit: "grapheme", maxLength: 200 });
   fc.assert(
