@@ -59,13 +59,10 @@ it.each<[what: string, options: Pick<PushWebhooksOptions, "authToken" | "allowed
   ["a token", { authToken: TOKENS[A] ?? "" }],
   ["a token and one allowed account", { authToken: TOKENS[A] ?? "", allowedAccountSids: [A] }],
   ["a function and one", { authToken: () => TOKENS[A] ?? "", allowedAccountSids: [A] }],
-])(
-  "a receiver with %s implies the account, and rejects a wait for another",
-  async (_what, options) => {
-    const { push, receive } = createReceiver(options);
-    await receive(requestOf(A));
-    expect(await push.waitForChallenge(wait)).toHaveProperty("account_sid", A);
-    const ofB = push.waitForChallenge({ ...wait, accountSid: B });
-    await expect(ofB).rejects.toMatchObject({ code: "ACCOUNT_NOT_ALLOWED", status: 403 });
-  },
-);
+])("a receiver with %s implies the account, and rejects another", async (_what, options) => {
+  const { push, receive } = createReceiver(options);
+  await receive(requestOf(A));
+  expect(await push.waitForChallenge(wait)).toHaveProperty("account_sid", A);
+  const ofB = push.waitForChallenge({ ...wait, accountSid: B });
+  await expect(ofB).rejects.toMatchObject({ code: "ACCOUNT_NOT_ALLOWED", status: 403 });
+});
