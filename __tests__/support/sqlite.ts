@@ -12,10 +12,10 @@ export function createFile(): string {
   return join(folder, "push.db");
 }
 
-/** Runs statements on a file, as another program does: it waits while a queue writes. */
+/** Runs statements on a file, as another program does. */
 export function execute(file: string, sql: string): string {
   const connection = connect(file);
-  connection.exec(`PRAGMA busy_timeout = 10000; ${sql}`);
+  connection.exec(sql);
   connection.close();
   return file;
 }

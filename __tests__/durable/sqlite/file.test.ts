@@ -79,8 +79,12 @@ it("finds the damage of a file of more than 512 MiB when a worker meets it, and 
 
 it("goes on beside rows whose numbers node:sqlite cannot read, and makes a dead letter of each event once", async () => {
   const file = await createQueueFile(4);
+  // It waits: the queue may be writing.
   const insertOutcome = (id: string) =>
-    execute(file, `INSERT INTO outcome VALUES (${id}, randomblob(16), '[]', 1 << 50)`);
+    execute(
+      file,
+      `PRAGMA busy_timeout = 10000; INSERT INTO outcome VALUES (${id}, randomblob(16), '[]', 1 << 50)`,
+    );
   insertOutcome("1 << 60");
   execute(file, "UPDATE event SET failures = 1 << 60 WHERE id = 1");
   execute(file, "UPDATE event SET failed_at = id, id = (1 << 60) + id WHERE id IN (2, 3)");
