@@ -36,7 +36,7 @@ export function describeOnSqlite(title: string, suite: EngineSuite): void {
       change(assignment, index) {
         const id = `(SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ${index})`;
         const sql = `UPDATE event SET ${assignment} WHERE id = ${id}`;
-        execute(file, `PRAGMA busy_timeout = 5000; ${sql}`);
+        execute(file, sql);
       },
     });
   });

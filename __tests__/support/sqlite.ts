@@ -12,10 +12,10 @@ export function createFile(): string {
   return join(folder, "push.db");
 }
 
-/** Runs statements on a file, as another program does. */
+/** Runs statements on a file, as another program does: it waits while a queue writes. */
 export function execute(file: string, sql: string): string {
   const connection = connect(file);
-  connection.exec(sql);
+  connection.exec(`PRAGMA busy_timeout = 10000; ${sql}`);
   connection.close();
   return file;
 }
