@@ -1,7 +1,8 @@
 import { once } from "node:events";
 import type { Command } from "commander";
 import { createEmulator, type WebhookDelivery } from "../emulator";
-import { print, printJson, printNote, printPainted, readVariable, type Terminal } from "./terminal";
+import { print, printJson, printNote, printPainted, type Terminal } from "./terminal";
+import { readVariable } from "./environment";
 import { addServerOptions, assertUrl, choice, type ServerOptions } from "./arguments";
 
 interface RunOptions extends ServerOptions {

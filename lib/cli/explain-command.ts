@@ -7,7 +7,8 @@ import { createGetParts, UncoveredTargetError } from "../signature/signed-parts"
 import type { Capture } from "../observability/reporter";
 import { joinReceivedUrl } from "../receiver/incoming-request";
 import { readCaptures } from "./record-command";
-import { printJson, printNote, printPainted, readSecret, type Terminal } from "./terminal";
+import { printJson, printNote, printPainted, type Terminal } from "./terminal";
+import { readSecret } from "./environment";
 import { choice, UsageError } from "./arguments";
 
 interface ExplainOptions {

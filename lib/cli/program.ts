@@ -6,7 +6,8 @@ import { addExplainCommand } from "./explain-command";
 import { addQueueCommand } from "./queue-command";
 import { addRecordCommands } from "./record-command";
 import { addKeysCommand, addWebhooksCommand } from "./service-commands";
-import { Interruption, printNote, type Terminal } from "./terminal";
+import { Interruption } from "./environment";
+import { printNote, type Terminal } from "./terminal";
 import { addTriggerCommand } from "./trigger-command";
 import { UsageError } from "./arguments";
 

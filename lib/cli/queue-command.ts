@@ -5,8 +5,8 @@ import { postgresQueue, redisQueue, sqliteQueue, type DurableQueue } from "../du
 import { createLogger } from "../observability/logger";
 import { decodeSafely } from "../form/text";
 import { within } from "../time/retry";
-import { Interruption, print, printJson, printNote, printTable, readVariable } from "./terminal";
-import type { Terminal } from "./terminal";
+import { print, printJson, printNote, printTable, type Terminal } from "./terminal";
+import { Interruption, readVariable } from "./environment";
 import { UsageError } from "./arguments";
 
 interface QueueCommandOptions {

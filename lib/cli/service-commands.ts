@@ -1,25 +1,14 @@
-import http from "node:http";
 import { Option, type Command } from "commander";
 import { ApiError, createAdminClient, type AdminClient, type Finding } from "../admin";
 import { PUSH_EVENT_TYPES as TYPES, type PushEventType } from "../event/event";
 import { hideUserInfo } from "../form/url";
 import { choice, UsageError } from "./arguments";
+import { readSecret, readVariable, SERVICE_SETTINGS } from "./environment";
+import { withProxy } from "./proxy";
 import { print, printJson, printNote, printPainted, printTable } from "./terminal";
-import { readSecret, readVariable, type Terminal } from "./terminal";
+import type { Terminal } from "./terminal";
 
-/** The options of the service, which may be variables: flags, variable, description. */
-const SERVICE_SETTINGS = [
-  ["--account-url <url>", "PUSH_ACCOUNT_URL", "base URL of the account API"],
-  ["--verify-url <url>", "PUSH_VERIFY_URL", "base URL of the verification API"],
-  ["--account-sid <sid>", "PUSH_ACCOUNT_SID", "SID of the account"],
-  ["--service-sid <sid>", "PUSH_SERVICE_SID", "SID of the verification service"],
-  [
-    "--username <sid>",
-    "PUSH_KEY_SID",
-    "SID of a Key with its secret in $PUSH_KEY_SECRET, instead of the account with $PUSH_AUTH_TOKEN",
-  ],
-] as const;
-
+/** Options of the commands that use the service's APIs. */
 interface ServiceOptions {
   accountUrl?: string;
   verifyUrl?: string;
@@ -173,37 +162,7 @@ async function connectToService(terminal: Terminal, options: ServiceOptions) {
   return createAdminClient({ accountUrl, verifyUrl, accountSid, serviceSid, username, password });
 }
 
-const PROXY_VARIABLES = ["HTTPS_PROXY", "https_proxy", "HTTP_PROXY", "http_proxy"];
-
-/** Node.js 24.14 and later. */
-interface ProxySupport {
-  setGlobalProxyFromEnv?: (env: NodeJS.ProcessEnv) => () => void;
-}
-
-/**
- * Runs a function whose requests use the proxy of the environment, if this Node.js can. When the
- * service cannot be reached without that proxy, says so on stderr.
- */
-async function withProxy(terminal: Terminal, run: () => Promise<void>): Promise<void> {
-  const { env } = terminal;
-  const variable = PROXY_VARIABLES.find((name) => (env[name] ?? "") !== "");
-  const isSupported = process.allowedNodeEnvironmentFlags.has("--use-env-proxy");
-  // Node.js itself uses the proxy then.
-  if (variable === undefined || (isSupported && env.NODE_USE_ENV_PROXY === "1")) return run();
-  const restore = (http as ProxySupport).setGlobalProxyFromEnv?.(env);
-  try {
-    await run();
-  } catch (error) {
-    if (restore === undefined && error instanceof ApiError && error.status === 0) {
-      const command = isSupported ? "Set NODE_USE_ENV_PROXY=1" : "Use Node.js 24 or later";
-      printNote(terminal, `${variable} was not used. ${command} to use the proxy.`);
-    }
-    throw error;
-  } finally {
-    restore?.();
-  }
-}
-
+/** Collects the items of a list. */
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);

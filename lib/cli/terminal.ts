@@ -1,7 +1,4 @@
-import { createInterface } from "node:readline";
-import { Writable } from "node:stream";
 import { toAsciiJson } from "../form/text";
-import { UsageError } from "./arguments";
 
 /** Streams, environment and state that a command uses instead of those of the process. */
 export interface Terminal {
@@ -13,47 +10,6 @@ export interface Terminal {
   signal: AbortSignal;
   /** Set by a command that failed or found a problem: the program ends with exit code 1. */
   hasFailed: boolean;
-}
-
-/** Reads an environment variable; "" when it is not set. */
-export function readVariable({ env }: Terminal, variable: `PUSH_${string}`): string {
-  return env[variable] ?? "";
-}
-
-/** Ctrl-C at a prompt. */
-export class Interruption extends Error {}
-
-/**
- * Reads a secret from an environment variable, or from a prompt that does not show it. A secret is
- * never an argument: the list of processes and the shell's history show arguments.
- *
- * @throws UsageError when the variable is not set and stdin is not a terminal.
- */
-export async function readSecret(terminal: Terminal, variable: `PUSH_${string}`): Promise<string> {
-  const value = readVariable(terminal, variable);
-  if (value !== "") return value;
-  if (!terminal.stdin.isTTY) {
-    throw new UsageError(`Set the environment variable ${variable}.`);
-  }
-  return promptHidden(terminal, `${variable}: `);
-}
-
-async function promptHidden({ stdin, stderr, signal }: Terminal, prompt: string): Promise<string> {
-  stderr.write(prompt);
-  const silence = new Writable({ write: (_chunk, _encoding, done) => done() });
-  const lines = createInterface({ input: stdin, output: silence, terminal: true });
-  try {
-    return await new Promise<string>((resolve, reject) => {
-      lines.once("line", resolve);
-      const interrupt = () => reject(new Interruption());
-      lines.once("SIGINT", interrupt);
-      lines.once("close", () => reject(new UsageError("The prompt was closed without an input.")));
-      signal.addEventListener("abort", interrupt, { once: true });
-    });
-  } finally {
-    lines.close();
-    stderr.write("\n");
-  }
 }
 
 const COLOURS = { red: 31, green: 32, yellow: 33, dim: 2 } as const;

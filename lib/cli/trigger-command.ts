@@ -7,7 +7,8 @@ import { hasParameter, listParameterNames } from "../form/event-parameters";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
 import { SendError, sendRequest, type WebhookRequest, type WebhookResponse } from "../emulator";
 import { signedRequest } from "../testing";
-import { printJson, printNote, printPainted, readSecret, type Terminal } from "./terminal";
+import { printJson, printNote, printPainted, type Terminal } from "./terminal";
+import { readSecret } from "./environment";
 import { assertUrl, choice, UsageError } from "./arguments";
 
 interface TriggerOptions {
