@@ -74,7 +74,7 @@ export interface DurableQueue extends EventQueue, EventOperations, AsyncDisposab
  */
 export type Engine = Storage & (Claims | WorkerPool);
 
-/** When the store returns, every waiting event is sent within this time. */
+/** When the store returns, every waiting event is sent within the longest. */
 const PAUSES = { firstMs: 25, longestMs: 200 };
 
 /**

@@ -3,7 +3,7 @@ import { AUTH_TOKEN_EXPECTED, isAuthToken } from "../signature/auth-token";
 import { signRequest, type WebhookRequest } from "../signature/signed-request";
 import type { PushEventVersion } from "../form/event-parameters";
 import type { PushEventType } from "../event/event";
-import { metadataSchema } from "../event/schema";
+import { isMembers } from "../event/schema";
 import { FORM_CONTENT_TYPES } from "../form/form";
 import { HEADER_NAME } from "../validation/option-rules";
 import { isText, validateOptions, oneOf, type OptionRules } from "../validation/validate-options";
@@ -66,7 +66,8 @@ const RULES: OptionRules<SignedRequestOptions> = {
   method: oneOf("GET", "POST"),
   contentType: { accepts: isText, expected: `such as ${FORM_CONTENT_TYPES.join(" or ")}` },
   extraParams: {
-    accepts: (value) => metadataSchema.safeParse(value).success,
+    accepts: (value) =>
+      isMembers(value) && Object.values(value).every((one) => typeof one === "string"),
     expected: "an object whose values are strings",
   },
 };
