@@ -83,7 +83,7 @@ describe("the packed tarball", () => {
       "README.md",
       "SECURITY.md",
       "dist/admin/console/assets/preact.LICENSE",
-      "dist/validation/zod.LICENSE",
+      "dist/kit/zod.LICENSE",
       "package.json",
     ]);
   });

@@ -6,12 +6,12 @@
 const http = require("node:http");
 const { Socket } = require("node:net");
 const { pushWebhooks, createMemoryDedupe } = require("../../dist");
-const { createMemoryOutcomes } = require("../../dist/challenge/memory-outcomes.js");
-const { parseEvent } = require("../../dist/event/parse.js");
-const { decodeForm, readBytes } = require("../../dist/form/form.js");
-const { createFindAmbiguity } = require("../../dist/receiver/ambiguity.js");
-const { prepareKey } = require("../../dist/signature/hmac.js");
-const { findMatch, joinParams } = require("../../dist/signature/signature.js");
+const { createMemoryOutcomes } = require("../../dist/core/delivery/memory-outcomes.js");
+const { parseEvent } = require("../../dist/core/event/parse.js");
+const { decodeForm, readBytes } = require("../../dist/core/event/form.js");
+const { createFindAmbiguity } = require("../../dist/core/receiver/ambiguity.js");
+const { prepareKey } = require("../../dist/core/signature/hmac.js");
+const { findMatch, joinParams } = require("../../dist/core/signature/signature.js");
 const { median } = require("./median.cjs");
 const { AUTH_TOKEN, PUBLIC_URL, signRequest } = require("./requests.cjs");
 

@@ -76,7 +76,7 @@ const JSON_PARAMETERS = [
 const bodies = new Map();
 const sids = new Map();
 function allByHand() {
-  const { pushEventSchema } = require(`${DIST}/event/schema.js`);
+  const { pushEventSchema } = require(`${DIST}/core/event/schema.js`);
   return (req, res) =>
     readBody(req, (body) => {
       const params = querystring.parse(body);

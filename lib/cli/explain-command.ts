@@ -1,11 +1,14 @@
 import { readFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
-import type { SignatureCause, SignatureReport } from "../signature/explain/causes";
-import { explain as explainSignature, explainCause } from "../signature/explain/explain-signature";
-import { listBodyPairs } from "../signature/explain/bodies";
-import { createGetParts, UncoveredTargetError } from "../signature/signed-parts";
-import type { Capture } from "../observability/reporter";
-import { joinReceivedUrl } from "../receiver/incoming-request";
+import type { SignatureCause, SignatureReport } from "../core/errors/signature-causes";
+import {
+  explain as explainSignature,
+  explainCause,
+} from "../core/signature/explain/explain-signature";
+import { listBodyPairs } from "../core/signature/explain/bodies";
+import { createGetParts, UncoveredTargetError } from "../core/signature/signed-parts";
+import type { Capture } from "../core/observability/reporter";
+import { joinReceivedUrl } from "../core/receiver/incoming-request";
 import { readCaptures } from "./record-command";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";
 import { readSecret } from "./environment";

@@ -1,5 +1,5 @@
-import type { DeadLetter, DeadLetterOptions, EventOperations } from "../delivery/event-queue";
-import { parseJson } from "../form/text";
+import type { DeadLetter, DeadLetterOptions, EventOperations } from "../core/delivery/event-queue";
+import { parseJson } from "../kit/text";
 import type { Storage, StoredDeadLetter, StoredState } from "./storage";
 import { hashKey, readEventNames, readFailures, readStoredEvent } from "./stored-event";
 

@@ -1,9 +1,9 @@
-import type { OutcomeStore } from "../challenge/outcome-store";
-import { createWaiters, joinOutcomeKey } from "../challenge/waiters";
-import { isChallengeEvent, type ChallengeEvent } from "../event/event";
-import { parseEvent } from "../event/parse";
-import type { Pair } from "../form/event-parameters";
-import { toAsciiJson } from "../form/text";
+import type { OutcomeStore } from "../core/delivery/outcome-store";
+import { createWaiters, joinOutcomeKey } from "../core/delivery/waiters";
+import { isChallengeEvent, type ChallengeEvent } from "../core/event/event";
+import { parseEvent } from "../core/event/parse";
+import type { Pair } from "../core/event/event-parameters";
+import { toAsciiJson } from "../kit/text";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";
 import type { Storage, StoredOutcome } from "./storage";

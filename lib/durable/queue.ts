@@ -1,11 +1,11 @@
-import type { EventOperations, EventQueue, QueuedEvent } from "../delivery/event-queue";
-import type { Handlers } from "../delivery/handler-registry";
-import { isChallengeEvent, type ChallengeEvent, type DeliveryResult } from "../event/event";
-import { CLOSED, type Health } from "../observability/health";
-import { trace } from "../observability/diagnostics";
-import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/closing";
-import { createRetry } from "../time/retry";
-import { validateOptions } from "../validation/validate-options";
+import type { EventOperations, EventQueue, QueuedEvent } from "../core/delivery/event-queue";
+import type { Handlers } from "../core/delivery/handler-registry";
+import { isChallengeEvent, type ChallengeEvent, type DeliveryResult } from "../core/event/event";
+import { CLOSED, type Health } from "../core/observability/health";
+import { trace } from "../core/observability/diagnostics";
+import { CLOSE_RULES, settleWithin, type CloseOptions } from "../kit/closing";
+import { createRetry } from "../kit/retry";
+import { validateOptions } from "../kit/validate-options";
 import { createClosedError, keepConnected } from "./availability";
 import { createBatches } from "./batches";
 import { createEventOperations } from "./dead-letters";
@@ -18,7 +18,7 @@ import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from 
 import { compareContent, toNewEvent } from "./stored-event";
 import { createWorkerPool, type RunningWorker, type WorkerPool } from "./worker";
 
-export type { DeadLetter, EventStatus } from "../delivery/event-queue";
+export type { DeadLetter, EventStatus } from "../core/delivery/event-queue";
 export type { QueueErrorCode } from "./queue-error";
 export type { Backoff, QueueOptions } from "./queue-options";
 export type { WorkOptions } from "./runner";

@@ -1,19 +1,19 @@
-import { CONFIRM_MS, confirmOnce, type Confirm } from "../delivery/confirmation";
-import { createDispatch } from "../delivery/dispatch";
+import { CONFIRM_MS, confirmOnce, type Confirm } from "../core/delivery/confirmation";
+import { createDispatch } from "../core/delivery/dispatch";
 import {
   areHandlersEmpty,
   findConfirm,
   isHandlers,
   type Handlers,
-} from "../delivery/handler-registry";
-import { PermanentError } from "../errors/permanent-error";
-import { describeReasons, listReasons } from "../errors/thrown-value";
-import { WebhookError } from "../errors/webhook-error";
-import { isChallengeEvent, type ChallengeEvent } from "../event/event";
-import { publish } from "../observability/diagnostics";
-import { createReporter, type ErrorListener } from "../observability/reporter";
-import { CONFIRM, FUNCTION } from "../validation/option-rules";
-import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../validation/validate-options";
+} from "../core/delivery/handler-registry";
+import { PermanentError } from "../core/errors/permanent-error";
+import { describeReasons, listReasons } from "../kit/thrown-value";
+import { WebhookError } from "../core/errors/webhook-error";
+import { isChallengeEvent, type ChallengeEvent } from "../core/event/event";
+import { publish } from "../core/observability/diagnostics";
+import { createReporter, type ErrorListener } from "../core/observability/reporter";
+import { CONFIRM, FUNCTION } from "../kit/option-rules";
+import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../kit/validate-options";
 import { pauseOf, type QueueSettings } from "./queue-options";
 import type { FailedRun, Run } from "./storage";
 import { addFailure, readEventNames, readStoredEvent, type RestoredEvent } from "./stored-event";

@@ -1,10 +1,10 @@
-import { hashText } from "../form/hash";
+import { hashText } from "../kit/hash";
 import { hostname } from "node:os";
-import * as z from "../validation/zod";
-import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
-import { parseEvent } from "../event/parse";
-import type { EventFailure, QueuedEvent } from "../delivery/event-queue";
-import { cutText, parseJson, toAsciiJson } from "../form/text";
+import * as z from "../kit/zod";
+import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../core/event/event";
+import { parseEvent } from "../core/event/parse";
+import type { EventFailure, QueuedEvent } from "../core/delivery/event-queue";
+import { cutText, parseJson, toAsciiJson } from "../kit/text";
 import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
 
 /** How many failed attempts of an event are kept. */

@@ -11,9 +11,9 @@ import {
   type Context,
   type Histogram,
 } from "@opentelemetry/api";
-import type { WebhookError } from "../errors/webhook-error";
-import { isPushEventType } from "../event/event";
-import type { Diagnostics, Traces } from "../observability/diagnostics";
+import type { WebhookError } from "../core/errors/webhook-error";
+import { isPushEventType } from "../core/event/event";
+import type { Diagnostics, Traces } from "../core/observability/diagnostics";
 
 const NAME = "express-push-verification";
 const SYSTEM = "express_push_verification";

@@ -1,11 +1,11 @@
-import { listParameterNames, type V1_PARAMETERS, type Pair } from "../form/event-parameters";
-import type { ParameterName, PushEventVersion } from "../form/event-parameters";
-import { isPushEventType, PUSH_EVENT_TYPES } from "../event/event";
-import type { ChallengeDetails, PushEventOf, PushEventType } from "../event/event";
-import { parseEvent } from "../event/parse";
-import { isUuidUnique } from "../receiver/ambiguity";
-import { describeType, oneOf, suggestName } from "../validation/validate-options";
-import { validateOptions, type OptionRules } from "../validation/validate-options";
+import { listParameterNames, type V1_PARAMETERS, type Pair } from "../core/event/event-parameters";
+import type { ParameterName, PushEventVersion } from "../core/event/event-parameters";
+import { isPushEventType, PUSH_EVENT_TYPES } from "../core/event/event";
+import type { ChallengeDetails, PushEventOf, PushEventType } from "../core/event/event";
+import { parseEvent } from "../core/event/parse";
+import { isUuidUnique } from "../core/receiver/ambiguity";
+import { describeType, oneOf, suggestName } from "../kit/validate-options";
+import { validateOptions, type OptionRules } from "../kit/validate-options";
 
 const FACTOR = {
   account_sid: "AC3c39f4e8dd93bc08628b7433542b06e2",

@@ -1,6 +1,6 @@
-import { wholeNumber, validateOptions, type OptionRules } from "../../validation/validate-options";
-import type { Confirm } from "../../delivery/confirmation";
-import { isChallengeEvent, type PushEvent } from "../../event/event";
+import { wholeNumber, validateOptions, type OptionRules } from "../../kit/validate-options";
+import type { Confirm } from "../../core/delivery/confirmation";
+import { isChallengeEvent, type PushEvent } from "../../core/event/event";
 import { ApiError } from "./api-error";
 import type { AdminClient } from "./client";
 

@@ -1,10 +1,10 @@
 import type { Request, Response } from "express";
 import { hostname } from "node:os";
-import * as z from "../../validation/zod";
-import { PUSH_EVENT_TYPES } from "../../event/event";
-import { hideUserInfo } from "../../form/url";
-import { inspectReceiver, type ReceiverInspection } from "../../receiver/inspection";
-import type { PushWebhooks } from "../../receiver/receiver";
+import * as z from "../../kit/zod";
+import { PUSH_EVENT_TYPES } from "../../core/event/event";
+import { hideUserInfo } from "../../kit/url";
+import { inspectReceiver, type ReceiverInspection } from "../../core/receiver/inspection";
+import type { PushWebhooks } from "../../core/receiver/receiver";
 import type { AdminClient } from "../client/client";
 import { RouterError } from "../http/router-error";
 import type { Route } from "../http/route";

@@ -1,6 +1,6 @@
-import type { PendingWait } from "../../challenge/challenge-wait";
-import { keepNewest } from "../../memory/keep-newest";
-import type { ObservedRequest } from "../../receiver/inspection";
+import type { PendingWait } from "../../core/delivery/challenge-wait";
+import { keepNewest } from "../../kit/keep-newest";
+import type { ObservedRequest } from "../../core/receiver/inspection";
 import type { Rejections, RequestResult, RequestRow, Series, Totals } from "./console-view";
 
 const MAX_ACCOUNTS = 100;

@@ -1,8 +1,8 @@
-import type { PendingWait } from "../../challenge/challenge-wait";
-import type { PushEvent, UnknownPushEvent } from "../../event/event";
-import { SID_DIGITS } from "../../form/sid";
-import { cutText } from "../../form/text";
-import type { ReceiverInspection } from "../../receiver/inspection";
+import type { PendingWait } from "../../core/delivery/challenge-wait";
+import type { PushEvent, UnknownPushEvent } from "../../core/event/event";
+import { SID_DIGITS } from "../../kit/sid";
+import { cutText } from "../../kit/text";
+import type { ReceiverInspection } from "../../core/receiver/inspection";
 import { ApiError } from "../client/api-error";
 import { InputError } from "../client/input-error";
 import type { ChallengeKey } from "../client/resources";

@@ -1,9 +1,9 @@
-import type { WebhookError } from "../../errors/webhook-error";
-import type { ObservedRequest, ReceiverInspection } from "../../receiver/inspection";
+import type { WebhookError } from "../../core/errors/webhook-error";
+import type { ObservedRequest, ReceiverInspection } from "../../core/receiver/inspection";
 import type { Explanation, LiveUpdate, RequestRow } from "./console-view";
 import { createCounters } from "./counters";
 import { RouterError } from "../http/router-error";
-import type { SignatureReport } from "../../signature/explain/causes";
+import type { SignatureReport } from "../../core/errors/signature-causes";
 import { keepRequest, type KeptRequest } from "./request-details";
 import { toRequestRow } from "./request-row";
 

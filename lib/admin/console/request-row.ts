@@ -1,8 +1,8 @@
-import { describeReasons } from "../../errors/thrown-value";
-import type { PushEvent, UnknownPushEvent } from "../../event/event";
-import { isSid, type SidPrefix } from "../../form/sid";
-import { cutText } from "../../form/text";
-import type { ObservedRequest } from "../../receiver/inspection";
+import { describeReasons } from "../../kit/thrown-value";
+import type { PushEvent, UnknownPushEvent } from "../../core/event/event";
+import { isSid, type SidPrefix } from "../../kit/sid";
+import { cutText } from "../../kit/text";
+import type { ObservedRequest } from "../../core/receiver/inspection";
 import type { Claims, EventView, RequestResult, RequestRow } from "./console-view";
 import { createPseudonym, maskIdentity, maskText } from "./mask";
 

@@ -1,10 +1,10 @@
 import { once } from "node:events";
-import * as z from "../../validation/zod";
-import { createSid } from "../../form/sid";
-import { listEventPairs } from "../../form/event-parameters";
-import { PUSH_EVENT_TYPES } from "../../event/event";
-import type { ReceiverInspection } from "../../receiver/inspection";
-import type { PushWebhooks } from "../../receiver/receiver";
+import * as z from "../../kit/zod";
+import { createSid } from "../../kit/sid";
+import { listEventPairs } from "../../core/event/event-parameters";
+import { PUSH_EVENT_TYPES } from "../../core/event/event";
+import type { ReceiverInspection } from "../../core/receiver/inspection";
+import type { PushWebhooks } from "../../core/receiver/receiver";
 import type { TestEventResult } from "./console-view";
 import { TEST_UUID_PREFIX } from "./request-row";
 

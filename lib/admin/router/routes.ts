@@ -1,6 +1,6 @@
 import type { Request } from "express";
-import { hideUserInfo } from "../../form/url";
-import * as z from "../../validation/zod";
+import { hideUserInfo } from "../../kit/url";
+import * as z from "../../kit/zod";
 import type { AdminClient } from "../client/client";
 import type { KeyInput } from "../client/key";
 import {

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
-import { hashText } from "../../form/hash";
-import { settleWithin } from "../../time/closing";
+import { hashText } from "../../kit/hash";
+import { settleWithin } from "../../kit/closing";
 import { rangeOfKeys } from "../stored-event";
 import type {
   Claims,

@@ -1,5 +1,5 @@
-import * as z from "../../validation/zod";
-import { createSid, isSid } from "../../form/sid";
+import * as z from "../../kit/zod";
+import { createSid, isSid } from "../../kit/sid";
 import { created, EndpointResponse, entityUrlOf } from "./endpoint-router";
 import { listPage } from "./pagination";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";

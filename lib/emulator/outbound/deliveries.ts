@@ -1,9 +1,9 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { signRequest, type WebhookRequest } from "../../signature/signed-request";
-import { listEventPairs, type EventParameters, type Pair } from "../../form/event-parameters";
-import { createDigits } from "../../form/sid";
-import { callSafely } from "../../observability/safe-call";
+import { signRequest, type WebhookRequest } from "../../core/signature/signed-request";
+import { listEventPairs, type EventParameters, type Pair } from "../../core/event/event-parameters";
+import { createDigits } from "../../kit/sid";
+import { callSafely } from "../../kit/safe-call";
 import type { FaultKind, FaultPlan, Faults } from "./faults";
 import { sendRequest, type SendError, type WebhookResponse } from "./http-client";
 import type { EmulatorSettings } from "../options";

@@ -1,6 +1,6 @@
 import { createPublicKey, sign, verify, type KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { parseJson } from "../../form/text";
+import { parseJson } from "../../kit/text";
 import type { Challenge } from "./entity";
 
 /** The decision of a user on a device. */

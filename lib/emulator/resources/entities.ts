@@ -1,13 +1,13 @@
-import type { EventParameters } from "../../form/event-parameters";
-import type { PushEventType } from "../../event/event";
-import { callSafely } from "../../observability/safe-call";
+import type { EventParameters } from "../../core/event/event-parameters";
+import type { PushEventType } from "../../core/event/event";
+import { callSafely } from "../../kit/safe-call";
 import { isFactorPayload, readDecision, type Decision } from "./auth-payload";
 import type { Challenge, ChallengeDecision, NewChallenge } from "./entity";
 import type { Entity, Factor, FactorBinding } from "./entity";
 import { formatIso8601 } from "./dates";
 import { EmulatorError } from "../emulator-error";
-import { keepNewest } from "../../memory/keep-newest";
-import { createSid } from "../../form/sid";
+import { keepNewest } from "../../kit/keep-newest";
+import { createSid } from "../../kit/sid";
 import { isTotpCode, type TotpConfig } from "./totp";
 
 /** Receives a challenge that its device is notified of, and the key of the device. */
