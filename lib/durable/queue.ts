@@ -4,7 +4,7 @@ import { isChallengeEvent, type ChallengeEvent, type DeliveryResult } from "../c
 import { CLOSED, type Health } from "../core/observability/health";
 import { trace } from "../core/observability/diagnostics";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../kit/closing";
-import { createRetry } from "../kit/retry";
+import { createRequestRetry } from "../core/delivery/retry-request";
 import { validateOptions } from "../kit/validate-options";
 import { createClosedError, keepConnected } from "./availability";
 import { createBatches } from "./batches";
@@ -105,7 +105,7 @@ export function createQueue(
     await availability.watchWrite(engine.record(items), true);
     return [];
   });
-  const retry = createRetry({
+  const retry = createRequestRetry({
     what: engine.title,
     retryForMs: storeTimeoutMs,
     maxRetrying: maxPending,

@@ -1,20 +1,10 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { publish } from "../core/observability/diagnostics";
-import { WebhookError } from "../core/errors/webhook-error";
-import type { WebhookErrorCode } from "../core/errors/codes";
-import { createNeutralCause } from "./neutral-cause";
-import { readThrown } from "./thrown-value";
 import { pauseAfter, type Pauses } from "./backoff";
+import { readThrown } from "./thrown-value";
 
-/** Options of {@link createRetry}. */
-export interface RetryOptions {
-  /** The code of the error when no attempt succeeded. @default "STORE_UNAVAILABLE" */
-  code?: WebhookErrorCode;
-  /** The name of the store or function that the attempts use, for error messages. @default "a store" */
-  what?: string;
-  /** Returns whether an error has no arguments and may be the cause unchanged. @default never */
-  isNeutral?: (error: unknown) => boolean;
-  /** How long to retry, in milliseconds; below the 15 s of the service. @default 8_000 */
+/** How long, how often and for how many operations at a time {@link createRetry} tries again. */
+export interface RetryLimits {
+  /** How long to retry, in milliseconds. @default 8_000 */
   retryForMs?: number;
   /** How many operations may be retried at a time. @default 1_000 */
   maxRetrying?: number;
@@ -26,31 +16,34 @@ export interface RetryOptions {
   pauses?: Pauses;
 }
 
+/** The errors of an operation that is retried. */
+export interface RetryErrors {
+  /** Returns whether an error of an attempt is the result: it is rethrown without a retry. */
+  isFinal: (error: unknown) => boolean;
+  /** Returns the error of an operation whose attempts all failed within `elapsedMs`. */
+  createError: (cause: unknown, elapsedMs: number) => Error;
+  /** Returns the error of an operation whose only attempt failed, since `retrying` others were retried. */
+  createOverloadError: (cause: unknown, retrying: number) => Error;
+  /** Called when the first attempt of an operation failed. */
+  onFirstFailure: () => void;
+}
+
 /**
- * Creates a function that retries an operation while the store that it needs is down: a restart of
- * the store then rejects no webhook request.
+ * Creates a function that retries an operation while what it needs is down.
  *
  * At `maxRetrying`, each further operation gets a single attempt of `attemptWhenFullMs`, so that
  * operations on a store that does not respond do not block the others.
- *
- * The returned function throws a WebhookError with `code` after `retryForMs`, and `OVERLOADED` if
- * the single attempt at `maxRetrying` failed; both have a neutral copy of the last error as their
- * cause. It rethrows a WebhookError of an attempt without a retry.
  */
-export function createRetry(options: RetryOptions = {}) {
-  const { code = "STORE_UNAVAILABLE", what = "a store", isNeutral = () => false } = options;
-  const { retryForMs = 8_000, maxRetrying = 1_000, attemptMs = retryForMs } = options;
-  const { attemptWhenFullMs = 250, pauses = { firstMs: 25, longestMs: 500 } } = options;
-  const toCause = (error: unknown) => (isNeutral(error) ? error : createNeutralCause(error));
+export function createRetry(limits: RetryLimits, errors: RetryErrors) {
+  const { retryForMs = 8_000, maxRetrying = 1_000, attemptMs = retryForMs } = limits;
+  const { attemptWhenFullMs = 250, pauses = { firstMs: 25, longestMs: 500 } } = limits;
   let retrying = 0;
 
   async function attemptOnce<Value>(pending: Promise<Value>): Promise<Value> {
     try {
       return await within(pending, attemptWhenFullMs);
     } catch (error) {
-      if (error instanceof WebhookError) throw error;
-      const message = `${maxRetrying} webhook requests already wait for ${what}; see the cause.`;
-      throw new WebhookError("OVERLOADED", message, { cause: toCause(error) });
+      throw errors.isFinal(error) ? error : errors.createOverloadError(error, maxRetrying);
     }
   }
 
@@ -68,19 +61,15 @@ export function createRetry(options: RetryOptions = {}) {
       try {
         return await within(result, Math.min(attemptMs, deadlineAtMs - performance.now()));
       } catch (error) {
-        if (error instanceof WebhookError) throw error;
+        if (errors.isFinal(error)) throw error;
         onAttemptFailed?.(error);
-        if (cause === undefined) publish("retrying", () => ({}));
+        if (cause === undefined) errors.onFirstFailure();
         // An error of the store explains more than the time-out of the last attempt.
         const isTimeout = readThrown(() => error instanceof ResponseTimeout) === true;
         if (cause === undefined || !isTimeout) cause = error;
       }
       const leftMs = deadlineAtMs - performance.now();
-      if (leftMs <= 0) {
-        const subject = what.charAt(0).toUpperCase() + what.slice(1);
-        const message = `${subject} failed or did not respond within ${Math.round(performance.now() - startMs)} ms; see the cause.`;
-        throw new WebhookError(code, message, { cause: toCause(cause) });
-      }
+      if (leftMs <= 0) throw errors.createError(cause, performance.now() - startMs);
       await sleep(Math.min(pauseAfter(failures, pauses), leftMs));
       result = begin(attempt);
     }

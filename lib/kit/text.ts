@@ -1,5 +1,3 @@
-import type { Pair } from "../core/event/event-parameters";
-
 /** Decodes `%XX`; returns a text with malformed sequences unchanged. */
 export function decodeSafely(text: string): string {
   try {
@@ -19,7 +17,7 @@ export function encodeSafely(text: string, encode: (text: string) => string = en
 }
 
 /** Encodes pairs as a form, or as the query of a URL: a space becomes `+`. */
-export function encodeForm(pairs: readonly Pair[]): string {
+export function encodeForm(pairs: readonly (readonly [string, string])[]): string {
   return new URLSearchParams(pairs as [string, string][]).toString();
 }
 
@@ -30,6 +28,11 @@ export function parseJson(text: string): unknown {
   } catch {
     return undefined;
   }
+}
+
+/** Copies a text: a slice of a longer one, such as a body, would keep that one in memory. */
+export function copyText(text: string): string {
+  return Buffer.from(text, "utf8").toString("utf8");
 }
 
 /** Cuts a text of a sender or of an error, so that it stays small; never within a character. */

@@ -1,6 +1,6 @@
 import { getEventListeners } from "node:events";
 import { eventFixture } from "express-push-verification/testing";
-import { createAccountScope } from "../../../lib/core/receiver/account-scope";
+import { createAccountScope } from "../../../lib/core/delivery/account-scope";
 import { createChallengeWaits, type WaitOptions } from "../../../lib/core/delivery/challenge-wait";
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
 import { createWaiters } from "../../../lib/core/delivery/waiters";

@@ -1,5 +1,5 @@
 import { setMaxListeners } from "node:events";
-import type { AccountScope } from "../receiver/account-scope";
+import type { AccountScope } from "./account-scope";
 import { WebhookError } from "../errors/webhook-error";
 import type { ChallengeEvent } from "../event/event";
 import { isSid } from "../../kit/sid";

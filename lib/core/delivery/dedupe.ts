@@ -4,7 +4,8 @@ import { createNeutralCause } from "../../kit/neutral-cause";
 import { isMemoryDedupe } from "./memory-dedupe";
 import { WebhookError } from "../errors/webhook-error";
 import type { DeliveryResult } from "../event/event";
-import { createRetry, isPending } from "../../kit/retry";
+import { isPending } from "../../kit/retry";
+import { createRequestRetry } from "./retry-request";
 import type { StoreOutage } from "../observability/health";
 
 /** The decision about a delivery. */
@@ -81,9 +82,9 @@ export function createDeduplication(
   const hashContent = (signature: string) =>
     memory === undefined ? hashText(signature).slice(0, 32) : signature;
   const inFlight = new Map<string, RunningDelivery>();
-  const retryClaim = createRetry({ retryForMs });
+  const retryClaim = createRequestRetry({ retryForMs });
   // Without a limit on concurrency, so that a crowd of new requests cannot keep marks from the store.
-  const retryMark = createRetry({ retryForMs, maxRetrying: Number.POSITIVE_INFINITY });
+  const retryMark = createRequestRetry({ retryForMs, maxRetrying: Number.POSITIVE_INFINITY });
 
   function noteFailure(error: unknown): void {
     if (error instanceof ClaimedElsewhere) return;

@@ -11,7 +11,7 @@ import { isText } from "../../kit/validate-options";
 import { setConfirm, type Handlers } from "./handler-registry";
 import type { OutcomeStore } from "./outcome-store";
 import type { EventQueue, QueuedEvent } from "./event-queue";
-import { createRetry } from "../../kit/retry";
+import { createRequestRetry } from "./retry-request";
 
 /** Decides whether the handlers of an event run, or whether it is stored. */
 type Accept = (queued: QueuedEvent, deadlineAtMs: number, form?: string) => Promise<Acceptance>;
@@ -48,7 +48,7 @@ export function createDelivery(
   const { name, deadlineMs, handlerTimeoutMs, queue, dedupe, confirm } = settings;
   if (queue !== undefined && confirm !== undefined) setConfirm(handlers, name, confirm);
   const dispatchToHandlers = createDispatch(handlers, reports);
-  const retryRecord = createRetry();
+  const retryRecord = createRequestRetry();
 
   const { acceptOnce, findOutage } =
     dedupe === false ? NO_DEDUPLICATION : createDeduplication(dedupe, reports.error);
@@ -101,7 +101,7 @@ function createAcceptNow(
 ): Accept {
   // Handlers that no response awaits may go on after the deadline.
   const afterDeadlineMs = acknowledge === "before" ? handlerTimeoutMs + MARK_LIMIT_MS : 0;
-  const retryConfirm = createRetry({
+  const retryConfirm = createRequestRetry({
     code: "CONFIRM_UNAVAILABLE",
     what: "the function confirm",
     attemptMs: CONFIRM_MS,

@@ -1,3 +1,5 @@
+import { copyText } from "../../kit/text";
+
 /** Measured: an entry, its place in a Map that has just grown, and two texts without characters. */
 const ENTRY_BYTES = 218;
 /** Measured: the objects of an owner and its account. */
@@ -193,9 +195,4 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
 /** Returns how many bytes the characters of a text take at most: two each if one is beyond ASCII. */
 function countBytes(text: string): number {
   return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
-}
-
-/** Copies a text: a slice of the body that it was parsed from would keep the whole body. */
-export function copyText(text: string): string {
-  return Buffer.from(text, "utf8").toString("utf8");
 }

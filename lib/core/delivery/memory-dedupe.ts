@@ -1,4 +1,5 @@
-import { copyText, createFairMap } from "./fair-map";
+import { createFairMap } from "./fair-map";
+import { copyText } from "../../kit/text";
 import type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./dedupe-store";
 import { warnOnce } from "../../kit/process-warning";
 import { validateOptions, wholeNumber, type OptionRules } from "../../kit/validate-options";

@@ -1,4 +1,5 @@
-import { createRetry, within } from "../../kit/retry";
+import { createRequestRetry } from "../delivery/retry-request";
+import { within } from "../../kit/retry";
 import { createNeutralCause } from "../../kit/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../event/event-parameters";
@@ -202,7 +203,7 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
  * a WebhookError `OVERLOADED` when more than 1,000 newer ones wait.
  */
 function createLimitedLookup(authToken: AuthTokenResolver) {
-  const retry = createRetry({
+  const retry = createRequestRetry({
     code: "TOKEN_UNAVAILABLE",
     what: "the function authToken",
     retryForMs: LOOKUP_MS,

@@ -23,7 +23,7 @@ import type { QueuedEvent } from "../delivery/event-queue";
 import { createHandlers } from "../delivery/handler-registry";
 import { WebhookError } from "../errors/webhook-error";
 import type { DeliveryResult } from "../event/event";
-import { createAccountScope } from "./account-scope";
+import { createAccountScope } from "../delivery/account-scope";
 import { createMemoryOutcomes } from "../delivery/memory-outcomes";
 import { publish, trace } from "../observability/diagnostics";
 import { CLOSED } from "../observability/health";

@@ -1,13 +1,16 @@
 import { inspect } from "node:util";
-import { WebhookError } from "../../lib/core/errors/webhook-error";
-import { never } from "../support/waiting";
-import { settleWithin } from "../../lib/kit/closing";
-import { createRetry, type RetryOptions } from "../../lib/kit/retry";
+import { WebhookError } from "../../../lib/core/errors/webhook-error";
+import { never } from "../../support/waiting";
+import { settleWithin } from "../../../lib/kit/closing";
+import {
+  createRequestRetry,
+  type RequestRetryOptions,
+} from "../../../lib/core/delivery/retry-request";
 
-describe("createRetry", () => {
+describe("createRequestRetry", () => {
   it("retries until an attempt succeeds", async () => {
     let attempts = 0;
-    const retry = createRetry();
+    const retry = createRequestRetry();
     const value = retry(() => {
       if (++attempts === 1) throw new Error("synchronous");
       return attempts === 2 ? Promise.reject(new Error("asynchronous")) : "up";
@@ -18,7 +21,7 @@ describe("createRetry", () => {
 
   it("starts no timer with a negative delay when the deadline has passed", async () => {
     const started = jest.spyOn(globalThis, "setTimeout");
-    const late = createRetry()(never, performance.now() - 1_000);
+    const late = createRequestRetry()(never, performance.now() - 1_000);
     await expect(late).rejects.toHaveProperty("code", "STORE_UNAVAILABLE");
     expect(started.mock.calls.map(([, delayMs]) => delayMs)).toEqual([expect.any(Number)]);
     expect(started.mock.calls[0]?.[1]).toBeGreaterThanOrEqual(0);
@@ -26,7 +29,7 @@ describe("createRetry", () => {
   });
 
   const token = { code: "TOKEN_UNAVAILABLE", what: "the resolver" } as const;
-  it.each<[string, RetryOptions, string]>([
+  it.each<[string, RequestRetryOptions, string]>([
     ["STORE_UNAVAILABLE", { retryForMs: 30 }, "A store"],
     ["OVERLOADED", { maxRetrying: 0 }, "a store"],
     ["TOKEN_UNAVAILABLE", { retryForMs: 30, ...token }, "The"],
@@ -34,7 +37,9 @@ describe("createRetry", () => {
   ])("rejects with %s for %j, and a cause without arguments", async (code, options, text) => {
     const args = ["hush-identity", { metadata: "hush-metadata" }];
     const thrown = Object.assign(new Error("ERR no"), { code: "E", command: { args } });
-    const error = await createRetry(options)(() => Promise.reject(thrown)).catch((e: unknown) => e);
+    const error = await createRequestRetry(options)(() => Promise.reject(thrown)).catch(
+      (e: unknown) => e,
+    );
     expect(error).toMatchObject({ code, status: 503, cause: { message: "ERR no", code: "E" } });
     expect((error as Error).message).toContain(text);
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain("hush");
@@ -43,13 +48,13 @@ describe("createRetry", () => {
   it("rejects at once with a WebhookError that an attempt threw", async () => {
     const error = new WebhookError("OVERLOADED", "too many");
     const attempt = jest.fn(() => Promise.reject(error));
-    await expect(createRetry()(attempt)).rejects.toBe(error);
-    await expect(createRetry({ maxRetrying: 0 })(attempt)).rejects.toBe(error);
+    await expect(createRequestRetry()(attempt)).rejects.toBe(error);
+    await expect(createRequestRetry({ maxRetrying: 0 })(attempt)).rejects.toBe(error);
     expect(attempt).toHaveBeenCalledTimes(2);
   });
 
   it("retries maxRetrying operations at a time; another gets one attempt", async () => {
-    const retry = createRetry({ retryForMs: 50, maxRetrying: 2 });
+    const retry = createRequestRetry({ retryForMs: 50, maxRetrying: 2 });
     const held = [retry(never), retry(never)].map((one) => one.catch(() => "given up"));
     await expect(retry(() => 1)).resolves.toBe(1);
     const down = retry(() => Promise.reject(new Error("down")));
@@ -65,7 +70,7 @@ describe("createRetry", () => {
   ])("limits the only attempt at maxRetrying: %j, %i ms: %s", async (limit, delayMs, found) => {
     jest.useFakeTimers();
     const attempt = () => new Promise((resolve) => setTimeout(resolve, delayMs, "late"));
-    const retry = createRetry({ maxRetrying: 0, ...limit });
+    const retry = createRequestRetry({ maxRetrying: 0, ...limit });
     const tried = retry(attempt).catch(({ code }: WebhookError) => code);
     await jest.advanceTimersByTimeAsync(delayMs);
     jest.useRealTimers();
@@ -75,7 +80,7 @@ describe("createRetry", () => {
   it("pauses as configured, and starts another attempt after attemptMs", async () => {
     let attempts = 0;
     const pauses = { firstMs: 100, longestMs: 100 };
-    const retry = createRetry({ retryForMs: 400, attemptMs: 20, pauses });
+    const retry = createRequestRetry({ retryForMs: 400, attemptMs: 20, pauses });
     await expect(retry(() => (attempts++, never()))).rejects.toHaveProperty(
       "code",
       "STORE_UNAVAILABLE",
