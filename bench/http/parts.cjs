@@ -10,7 +10,7 @@ const { createMemoryOutcomes } = require("../../dist/core/delivery/memory-outcom
 const { parseEvent } = require("../../dist/core/event/parse.js");
 const { decodeForm, readBytes } = require("../../dist/core/event/form.js");
 const { createFindAmbiguity } = require("../../dist/core/receiver/ambiguity.js");
-const { prepareKey } = require("../../dist/core/signature/hmac.js");
+const { createTokenKey } = require("../../dist/core/signature/hmac.js");
 const { findMatch, joinParams } = require("../../dist/core/signature/signature.js");
 const { median } = require("./median.cjs");
 const { AUTH_TOKEN, PUBLIC_URL, signRequest } = require("./requests.cjs");
@@ -53,7 +53,7 @@ function readAndRespond({ req, res }) {
   });
 }
 
-const keys = [prepareKey(AUTH_TOKEN)];
+const keys = [createTokenKey(AUTH_TOKEN)];
 const findAmbiguity = createFindAmbiguity([]);
 const dedupe = createMemoryDedupe();
 const outcomes = createMemoryOutcomes();

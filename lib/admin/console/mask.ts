@@ -1,6 +1,6 @@
 import type { PushEvent, UnknownPushEvent } from "../../core/event/event";
 import { cutText, parseJson } from "../../kit/text";
-import { digest } from "../../core/signature/hmac";
+import { digest } from "../../kit/hash";
 
 type Event = PushEvent | UnknownPushEvent;
 

@@ -6,7 +6,8 @@ import type { Pair } from "../event/event-parameters";
 import { isSid } from "../../kit/sid";
 import { createFairMap } from "../delivery/fair-map";
 import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../signature/auth-token";
-import { prepareKey, type HmacKey } from "../signature/hmac";
+import type { KeyObject } from "node:crypto";
+import { createTokenKey } from "../signature/hmac";
 
 /** One auth token, or a list of tokens of one account during a rotation. */
 export type AuthTokens = string | readonly string[];
@@ -45,7 +46,8 @@ type ResolvedTokens = AuthTokens | AccountTokens | undefined;
 export interface FoundTokens {
   /** May be empty. */
   tokens: readonly string[];
-  keys: readonly (HmacKey | string)[];
+  /** The key of each token. */
+  keys: readonly KeyObject[];
   /** The services that the tokens may sign for; undefined for every service. */
   serviceSids: readonly string[] | undefined;
   /** Whether a token has signed a request since a lookup: if none does now, there may be a new one. */
@@ -103,8 +105,7 @@ export function createFindTokens(authToken: AuthTokens | AuthTokenResolver): Fin
     return findTokens;
   }
   const tokens = [authToken].flat();
-  // Once: preparing a key for each request takes time.
-  const keys = tokens.map(prepareKey);
+  const keys = tokens.map(createTokenKey);
   const found = { tokens, keys, serviceSids: undefined, hasMatched: false, noteMatch() {} };
   return () => found;
 }
@@ -143,7 +144,7 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
       const found = {
         tokens,
         serviceSids,
-        keys: tokens.map(prepareKey),
+        keys: tokens.map(createTokenKey),
         hasMatched: false,
         noteMatch() {
           found.hasMatched = true;

@@ -73,14 +73,14 @@ export function createAuthenticate(
         found = await findTokens(claimed, deadlineAtMs, found);
         match = findMatch(signature, found.keys, parts.signedUrls, joined);
       }
-      const { tokens, serviceSids } = found;
+      const { tokens, keys, serviceSids } = found;
       if (match !== undefined) {
         found.noteMatch();
         const { authTokenIndex, signedUrl } = match;
         // Computed on demand: only a conflict needs the signatures of other tokens.
         const listOthers = () =>
-          tokens.toSpliced(authTokenIndex, 1).map((token) => signText(token, signedUrl + joined));
-        const listOtherSignatures = tokens.length === 1 ? undefined : listOthers;
+          keys.toSpliced(authTokenIndex, 1).map((key) => signText(key, signedUrl + joined));
+        const listOtherSignatures = keys.length === 1 ? undefined : listOthers;
         return { method, signature, listOtherSignatures, parts, joined, form, match, serviceSids };
       }
       mismatch ??= createMismatch(tokens, () => {

@@ -1,7 +1,7 @@
-import { timingSafeEqual } from "node:crypto";
+import { timingSafeEqual, type KeyObject } from "node:crypto";
 import type { Pair } from "../event/event-parameters";
 import { AUTH_TOKEN_EXPECTED, isAuthToken } from "./auth-token";
-import { signText, type HmacKey } from "./hmac";
+import { createTokenKey, signText } from "./hmac";
 import { listSignedUrls, stripUnsigned, type UrlMatching } from "./signed-urls";
 import { describeType } from "../../kit/validate-options";
 
@@ -54,7 +54,7 @@ export function sign({ authToken, url, params }: SignOptions): string {
       "sign: url and params must be well-formed Unicode; a lone surrogate has no UTF-8 form.",
     );
   }
-  return signText(authToken, text);
+  return signText(createTokenKey(authToken), text);
 }
 
 /**
@@ -71,23 +71,28 @@ export function verifySignature(options: VerifySignatureOptions): SignatureMatch
   assertSignable("verifySignature", url, params);
   const joined = joinParams(params);
   if (!isSignature(signature) || !joined.isWellFormed()) return undefined;
-  return findMatch(signature, authTokens, listSignedUrls(url, urlMatching), joined);
+  return findMatch(
+    signature,
+    authTokens.map(createTokenKey),
+    listSignedUrls(url, urlMatching),
+    joined,
+  );
 }
 
 /**
  * Verifies a signature like {@link verifySignature}, without its checks: {@link isSignature}
- * accepts the text, no token is empty, and the result of {@link joinParams} has no lone surrogate.
+ * accepts the text, and the result of {@link joinParams} has no lone surrogate.
  */
 export function findMatch(
   signature: string,
-  authTokens: readonly (string | HmacKey)[],
+  keys: readonly KeyObject[],
   signedUrls: readonly string[],
   joined: string,
 ): SignatureMatch | undefined {
   const received = Buffer.from(signature, "latin1");
   for (const signedUrl of signedUrls) {
-    for (const [authTokenIndex, token] of authTokens.entries()) {
-      const expected = Buffer.from(signText(token, signedUrl + joined), "latin1");
+    for (const [authTokenIndex, key] of keys.entries()) {
+      const expected = Buffer.from(signText(key, signedUrl + joined), "latin1");
       if (timingSafeEqual(received, expected)) return { authTokenIndex, signedUrl };
     }
   }

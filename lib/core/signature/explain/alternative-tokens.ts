@@ -1,6 +1,6 @@
 import type { ExplainSignatureOptions } from "./options";
 import { collectVariants, trimQuotes, type Variant } from "./variants";
-import { digest } from "../hmac";
+import { digest } from "../../../kit/hash";
 
 const MAX_TOKENS = 50;
 

@@ -15,7 +15,7 @@ import { isRawBody } from "../../event/form";
 import { listFlatPairs, type Pair } from "../../event/event-parameters";
 import { encodeForm, escapeControls } from "../../../kit/text";
 import { hideUserInfo } from "../../../kit/url";
-import { digest } from "../hmac";
+import { digest } from "../../../kit/hash";
 import { listPairs } from "../signature";
 
 const MAX_COMBINATIONS = 5_000;
