@@ -5,7 +5,7 @@ import { request as requestHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import { urlToHttpOptions } from "node:url";
 import type { Command } from "commander";
-import * as z from "../kit/zod";
+import * as z from "zod";
 import { isForOtherPage, isLocalHost, readLimited } from "../kit/local-server";
 import { parseJson } from "../kit/text";
 import type { Capture } from "../core/observability/reporter";

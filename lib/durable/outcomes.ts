@@ -7,7 +7,7 @@ import { toAsciiJson } from "../kit/text";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";
 import type { Storage, StoredOutcome } from "./storage";
-import { hashKey } from "./stored-event";
+import { hashKey } from "./event-key";
 
 const RECHECK_MS = 3_000;
 

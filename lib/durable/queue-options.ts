@@ -10,7 +10,7 @@ import {
   type OptionRules,
 } from "../kit/validate-options";
 import { LOGGER } from "../kit/option-rules";
-import * as z from "../kit/zod";
+import * as z from "zod";
 
 /** The pauses between the attempts of an event. */
 export interface Backoff {

@@ -1,16 +1,16 @@
 import { hashText } from "../kit/hash";
 import { hostname } from "node:os";
-import * as z from "../kit/zod";
+import * as z from "zod";
 import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../core/event/event";
 import { parseEvent } from "../core/event/parse";
 import type { EventFailure, QueuedEvent } from "../core/delivery/event-queue";
 import { cutText, parseJson, toAsciiJson } from "../kit/text";
+import { hashKey, joinEventKey } from "./event-key";
 import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
 
 /** How many failed attempts of an event are kept. */
 const MAX_FAILURES = 10;
 const MAX_ERROR_CHARACTERS = 1_000;
-const KEY_DIGITS = 32;
 const HASH_DIGITS = 24;
 const RANDOM_DIGITS = 8;
 
@@ -103,26 +103,13 @@ export function toNewEvent(
   };
   return {
     // The account first: accounts share no identifier.
-    key: half(uuidHash) + half(hashKey(queueName, `${account}:${queued.uuid}`)),
+    key: joinEventKey(uuidHash, hashKey(queueName, `${account}:${queued.uuid}`)),
     // No two stored events have the same.
     content: hashPart(queued.contentHash) + crypto.randomUUID().slice(0, RANDOM_DIGITS),
     uuidHash,
     body: toAsciiJson(stored),
     outcome,
   };
-}
-
-/** Returns 16 bytes of the hash of a key of a queue, in hexadecimal: keys have any length. */
-export function hashKey(queueName: string, key: string): string {
-  return hashText(`${queueName}:${key}`).slice(0, KEY_DIGITS);
-}
-
-const half = (key: string) => key.slice(0, KEY_DIGITS / 2);
-
-/** Returns the first and the last key that events of a uuid may have. */
-export function rangeOfKeys(uuidHash: string): [first: string, last: string] {
-  const start = half(uuidHash);
-  return [start.padEnd(KEY_DIGITS, "0"), start.padEnd(KEY_DIGITS, "f")];
 }
 
 /** Compares an event with the content that is kept under its uuid: its own when the event was new. */

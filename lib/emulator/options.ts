@@ -1,5 +1,5 @@
 import type { PushEventType } from "../core/event/event";
-import type * as z from "../kit/zod";
+import type * as z from "zod";
 import { FORM_CONTENT_TYPES, isFormType } from "../core/event/form";
 import { createDigits, createSid } from "../kit/sid";
 import { DURATION_MS, FUNCTION, HEADER_NAME, HOSTNAMES, sidRule } from "../kit/option-rules";

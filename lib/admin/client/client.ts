@@ -1,4 +1,4 @@
-import * as z from "../../kit/zod";
+import * as z from "zod";
 import { validateOptions } from "../../kit/validate-options";
 import type { Pair } from "../../core/event/event-parameters";
 import { checkWebhooks } from "./configuration-drift";

@@ -1,4 +1,4 @@
-import * as z from "../../kit/zod";
+import * as z from "zod";
 import { sidSchema } from "../../core/event/schema";
 import { PUSH_EVENT_TYPES } from "../../core/event/event";
 import { isHttpUrl } from "../../kit/url";

@@ -1,6 +1,6 @@
 import type { Request, Response } from "express";
 import { hostname } from "node:os";
-import * as z from "../../kit/zod";
+import * as z from "zod";
 import { PUSH_EVENT_TYPES } from "../../core/event/event";
 import { hideUserInfo } from "../../kit/url";
 import { inspectReceiver, type ReceiverInspection } from "../../core/receiver/inspection";

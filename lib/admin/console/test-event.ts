@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import * as z from "../../kit/zod";
+import * as z from "zod";
 import { createSid } from "../../kit/sid";
 import { listEventPairs } from "../../core/event/event-parameters";
 import { PUSH_EVENT_TYPES } from "../../core/event/event";

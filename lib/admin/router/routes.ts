@@ -1,6 +1,6 @@
 import type { Request } from "express";
 import { hideUserInfo } from "../../kit/url";
-import * as z from "../../kit/zod";
+import * as z from "zod";
 import type { AdminClient } from "../client/client";
 import type { KeyInput } from "../client/key";
 import {

@@ -1,4 +1,4 @@
-import * as z from "../../kit/zod";
+import * as z from "zod";
 import { created } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";

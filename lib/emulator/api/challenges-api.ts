@@ -1,4 +1,4 @@
-import * as z from "../../kit/zod";
+import * as z from "zod";
 import { createSid, isSid } from "../../kit/sid";
 import { created, EndpointResponse, entityUrlOf } from "./endpoint-router";
 import { listPage } from "./pagination";

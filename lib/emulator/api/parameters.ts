@@ -1,4 +1,4 @@
-import * as z from "../../kit/zod";
+import * as z from "zod";
 import { decodeForm, isFormType } from "../../core/event/form";
 import type { Pair } from "../../core/event/event-parameters";
 import { parseJson } from "../../kit/text";

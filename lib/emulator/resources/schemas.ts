@@ -1,4 +1,4 @@
-import * as z from "../../kit/zod";
+import * as z from "zod";
 import { PUSH_EVENT_TYPES } from "../../core/event/event";
 import { detailsSchema, hiddenDetailsSchema, metadataSchema } from "../../core/event/schema";
 import { createDigits, createSid, isSid } from "../../kit/sid";
