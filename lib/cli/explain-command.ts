@@ -1,14 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
-import type { SignatureCause, SignatureReport } from "../core/errors/signature-causes";
 import {
+  type Capture,
+  createGetParts,
   explain as explainSignature,
   explainCause,
-} from "../core/signature/explain/explain-signature";
-import { listBodyPairs } from "../core/signature/explain/bodies";
-import { createGetParts, UncoveredTargetError } from "../core/signature/signed-parts";
-import type { Capture } from "../core/observability/reporter";
-import { joinReceivedUrl } from "../core/receiver/incoming-request";
+  joinReceivedUrl,
+  listBodyPairs,
+  type SignatureCause,
+  type SignatureReport,
+  UncoveredTargetError,
+} from "../core/door";
 import { readCaptures } from "./record-command";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";
 import { readSecret } from "./environment";

@@ -8,8 +8,7 @@ import type { Command } from "commander";
 import * as z from "zod";
 import { isForOtherPage, isLocalHost, readLimited } from "../kit/local-server";
 import { parseJson } from "../kit/text";
-import type { Capture } from "../core/observability/reporter";
-import { pairHeaders } from "../core/receiver/node-request";
+import { type Capture, pairHeaders } from "../core/door";
 import { print, printJson, printNote, printPainted, type Terminal } from "./terminal";
 import { addServerOptions, assertUrl, type ServerOptions, UsageError } from "./arguments";
 

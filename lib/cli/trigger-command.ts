@@ -3,8 +3,12 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command } from "commander";
 import { createSid } from "../kit/sid";
 import { cutText } from "../kit/text";
-import { hasParameter, listParameterNames } from "../core/event/event-parameters";
-import { PUSH_EVENT_TYPES, type PushEventType } from "../core/event/event";
+import {
+  hasParameter,
+  listParameterNames,
+  PUSH_EVENT_TYPES,
+  type PushEventType,
+} from "../core/door";
 import { SendError, sendRequest, type WebhookRequest, type WebhookResponse } from "../emulator";
 import { signedRequest } from "../testing";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";

@@ -1,8 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createNeutralCause } from "../kit/neutral-cause";
-import { WebhookError } from "../core/errors/webhook-error";
-import type { StoreOutage } from "../core/observability/health";
+import { type StoreOutage, WebhookError } from "../core/door";
 import type { Logger } from "../kit/logger";
 import { pauseAfter } from "../kit/backoff";
 import { emitWarning } from "../kit/process-warning";

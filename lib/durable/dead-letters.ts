@@ -1,4 +1,4 @@
-import type { DeadLetter, DeadLetterOptions, EventOperations } from "../core/delivery/event-queue";
+import type { DeadLetter, DeadLetterOptions, EventOperations } from "../core/door";
 import { parseJson } from "../kit/text";
 import type { Storage, StoredDeadLetter, StoredState } from "./storage";
 import { hashKey } from "./event-key";

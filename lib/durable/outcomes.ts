@@ -1,8 +1,12 @@
-import type { OutcomeStore } from "../core/delivery/outcome-store";
-import { createWaiters, joinOutcomeKey } from "../core/delivery/waiters";
-import { isChallengeEvent, type ChallengeEvent } from "../core/event/event";
-import { parseEvent } from "../core/event/parse";
-import type { Pair } from "../core/event/event-parameters";
+import {
+  type ChallengeEvent,
+  createWaiters,
+  isChallengeEvent,
+  joinOutcomeKey,
+  type OutcomeStore,
+  type Pair,
+  parseEvent,
+} from "../core/door";
 import { toAsciiJson } from "../kit/text";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";

@@ -1,10 +1,17 @@
-import type { EventOperations, EventQueue, QueuedEvent } from "../core/delivery/event-queue";
-import type { Handlers } from "../core/delivery/handler-registry";
-import { isChallengeEvent, type ChallengeEvent, type DeliveryResult } from "../core/event/event";
-import { CLOSED, type Health } from "../core/observability/health";
-import { trace } from "../core/observability/diagnostics";
+import {
+  type ChallengeEvent,
+  CLOSED,
+  createRequestRetry,
+  type DeliveryResult,
+  type EventOperations,
+  type EventQueue,
+  type Handlers,
+  type Health,
+  isChallengeEvent,
+  type QueuedEvent,
+  trace,
+} from "../core/door";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../kit/closing";
-import { createRequestRetry } from "../core/delivery/retry-request";
 import { validateOptions } from "../kit/validate-options";
 import { createClosedError, keepConnected } from "./availability";
 import { createBatches } from "./batches";
@@ -18,7 +25,7 @@ import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from 
 import { compareContent, toNewEvent } from "./stored-event";
 import { createWorkerPool, type RunningWorker, type WorkerPool } from "./worker";
 
-export type { DeadLetter, EventStatus } from "../core/delivery/event-queue";
+export type { DeadLetter, EventStatus } from "../core/door";
 export type { QueueErrorCode } from "./queue-error";
 export type { Backoff, QueueOptions } from "./queue-options";
 export type { WorkOptions } from "./runner";

@@ -1,17 +1,21 @@
-import { CONFIRM_MS, confirmOnce, type Confirm } from "../core/delivery/confirmation";
-import { createDispatch } from "../core/delivery/dispatch";
 import {
   areHandlersEmpty,
+  type ChallengeEvent,
+  type Confirm,
+  CONFIRM_MS,
+  confirmOnce,
+  createDispatch,
+  createReporter,
+  type ErrorListener,
   findConfirm,
-  isHandlers,
   type Handlers,
-} from "../core/delivery/handler-registry";
-import { PermanentError } from "../core/errors/permanent-error";
+  isChallengeEvent,
+  isHandlers,
+  PermanentError,
+  publish,
+  WebhookError,
+} from "../core/door";
 import { describeReasons, listReasons } from "../kit/thrown-value";
-import { WebhookError } from "../core/errors/webhook-error";
-import { isChallengeEvent, type ChallengeEvent } from "../core/event/event";
-import { publish } from "../core/observability/diagnostics";
-import { createReporter, type ErrorListener } from "../core/observability/reporter";
 import { CONFIRM, FUNCTION } from "../kit/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../kit/validate-options";
 import { pauseOf, type QueueSettings } from "./queue-options";

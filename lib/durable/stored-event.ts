@@ -1,9 +1,14 @@
 import { hashText } from "../kit/hash";
 import { hostname } from "node:os";
 import * as z from "zod";
-import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../core/event/event";
-import { parseEvent } from "../core/event/parse";
-import type { EventFailure, QueuedEvent } from "../core/delivery/event-queue";
+import {
+  type DeliveryResult,
+  type EventFailure,
+  parseEvent,
+  type PushEvent,
+  type QueuedEvent,
+  type UnknownPushEvent,
+} from "../core/door";
 import { cutText, parseJson, toAsciiJson } from "../kit/text";
 import { hashKey, joinEventKey } from "./event-key";
 import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";

@@ -1,9 +1,14 @@
-import type { PushEventType } from "../core/event/event";
+import {
+  AUTH_TOKEN_EXPECTED,
+  explainAuthToken,
+  FORM_CONTENT_TYPES,
+  isAuthToken,
+  isFormType,
+  type PushEventType,
+} from "../core/door";
 import type * as z from "zod";
-import { FORM_CONTENT_TYPES, isFormType } from "../core/event/form";
 import { createDigits, createSid } from "../kit/sid";
 import { DURATION_MS, FUNCTION, HEADER_NAME, HOSTNAMES, sidRule } from "../kit/option-rules";
-import { AUTH_TOKEN_EXPECTED, explainAuthToken, isAuthToken } from "../core/signature/auth-token";
 import { validateOptions, oneOf, wholeNumber } from "../kit/validate-options";
 import type { Complete, OptionRules } from "../kit/validate-options";
 import { describeFirstIssue, newKeySchema, newWebhookSchema } from "./resources/schemas";

@@ -11,9 +11,7 @@ import {
   type Context,
   type Histogram,
 } from "@opentelemetry/api";
-import type { WebhookError } from "../core/errors/webhook-error";
-import { isPushEventType } from "../core/event/event";
-import type { Diagnostics, Traces } from "../core/observability/diagnostics";
+import { type Diagnostics, isPushEventType, type Traces, type WebhookError } from "../core/door";
 
 const NAME = "express-push-verification";
 const SYSTEM = "express_push_verification";

@@ -1,9 +1,17 @@
-import { listParameterNames, type V1_PARAMETERS, type Pair } from "../core/event/event-parameters";
-import type { ParameterName, PushEventVersion } from "../core/event/event-parameters";
-import { isPushEventType, PUSH_EVENT_TYPES } from "../core/event/event";
-import type { ChallengeDetails, PushEventOf, PushEventType } from "../core/event/event";
-import { parseEvent } from "../core/event/parse";
-import { isUuidUnique } from "../core/receiver/ambiguity";
+import {
+  type ChallengeDetails,
+  isPushEventType,
+  isUuidUnique,
+  listParameterNames,
+  type Pair,
+  type ParameterName,
+  parseEvent,
+  PUSH_EVENT_TYPES,
+  type PushEventOf,
+  type PushEventType,
+  type PushEventVersion,
+  type V1_PARAMETERS,
+} from "../core/door";
 import { describeType, oneOf, suggestName } from "../kit/validate-options";
 import { validateOptions, type OptionRules } from "../kit/validate-options";
 

@@ -1,10 +1,14 @@
-import type { VerifyOptions } from "../core/receiver/verify-options";
-import { AUTH_TOKEN_EXPECTED, isAuthToken } from "../core/signature/auth-token";
-import { signRequest, type WebhookRequest } from "../core/signature/signed-request";
-import type { PushEventVersion } from "../core/event/event-parameters";
-import type { PushEventType } from "../core/event/event";
-import { isMembers } from "../core/event/schema";
-import { FORM_CONTENT_TYPES } from "../core/event/form";
+import {
+  AUTH_TOKEN_EXPECTED,
+  FORM_CONTENT_TYPES,
+  isAuthToken,
+  isMembers,
+  type PushEventType,
+  type PushEventVersion,
+  signRequest,
+  type VerifyOptions,
+  type WebhookRequest,
+} from "../core/door";
 import { HEADER_NAME } from "../kit/option-rules";
 import { isText, validateOptions, oneOf, type OptionRules } from "../kit/validate-options";
 import { isHttpUrl } from "../kit/url";

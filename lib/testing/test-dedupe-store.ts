@@ -1,4 +1,4 @@
-import type { DedupeStore } from "../core/delivery/dedupe-store";
+import type { DedupeStore } from "../core/door";
 import { within } from "../kit/retry";
 import { DEDUPE_CHECKS } from "./dedupe-checks";
 

@@ -1,4 +1,4 @@
-import { PUSH_EVENT_TYPES } from "../../core/event/event";
+import { PUSH_EVENT_TYPES } from "../../core/door";
 import { hideUserInfo } from "../../kit/url";
 import type { Finding, Receiver, Webhook, WebhookChange, WebhookEventType } from "./webhook";
 

@@ -1,6 +1,5 @@
 import { wholeNumber, validateOptions, type OptionRules } from "../../kit/validate-options";
-import type { Confirm } from "../../core/delivery/confirmation";
-import { isChallengeEvent, type PushEvent } from "../../core/event/event";
+import { type Confirm, isChallengeEvent, type PushEvent } from "../../core/door";
 import { ApiError } from "./api-error";
 import type { AdminClient } from "./client";
 

@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { sidSchema } from "../../core/event/schema";
-import { PUSH_EVENT_TYPES } from "../../core/event/event";
+import { PUSH_EVENT_TYPES, sidSchema } from "../../core/door";
 import { isHttpUrl } from "../../kit/url";
 import { InputError } from "./input-error";
 

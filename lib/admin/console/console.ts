@@ -1,10 +1,13 @@
 import type { Request, Response } from "express";
 import { hostname } from "node:os";
 import * as z from "zod";
-import { PUSH_EVENT_TYPES } from "../../core/event/event";
+import {
+  inspectReceiver,
+  PUSH_EVENT_TYPES,
+  type PushWebhooks,
+  type ReceiverInspection,
+} from "../../core/door";
 import { hideUserInfo } from "../../kit/url";
-import { inspectReceiver, type ReceiverInspection } from "../../core/receiver/inspection";
-import type { PushWebhooks } from "../../core/receiver/receiver";
 import type { AdminClient } from "../client/client";
 import { RouterError } from "../http/router-error";
 import type { Route } from "../http/route";

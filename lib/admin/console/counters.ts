@@ -1,6 +1,5 @@
-import type { PendingWait } from "../../core/delivery/challenge-wait";
+import type { ObservedRequest, PendingWait } from "../../core/door";
 import { keepNewest } from "../../kit/keep-newest";
-import type { ObservedRequest } from "../../core/receiver/inspection";
 import type { Rejections, RequestResult, RequestRow, Series, Totals } from "./console-view";
 
 const MAX_ACCOUNTS = 100;

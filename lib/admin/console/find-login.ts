@@ -1,8 +1,6 @@
-import type { PendingWait } from "../../core/delivery/challenge-wait";
-import type { PushEvent, UnknownPushEvent } from "../../core/event/event";
+import type { PendingWait, PushEvent, ReceiverInspection, UnknownPushEvent } from "../../core/door";
 import { SID_DIGITS } from "../../kit/sid";
 import { cutText } from "../../kit/text";
-import type { ReceiverInspection } from "../../core/receiver/inspection";
 import { ApiError } from "../client/api-error";
 import { InputError } from "../client/input-error";
 import type { ChallengeKey } from "../client/resources";

@@ -1,4 +1,4 @@
-import type { PushEvent, UnknownPushEvent } from "../../core/event/event";
+import type { PushEvent, UnknownPushEvent } from "../../core/door";
 import { cutText, parseJson } from "../../kit/text";
 import { digest } from "../../kit/hash";
 

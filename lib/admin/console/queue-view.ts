@@ -1,5 +1,4 @@
-import type { DeadLetter, EventOperations } from "../../core/delivery/event-queue";
-import type { PushEvent, UnknownPushEvent } from "../../core/event/event";
+import type { DeadLetter, EventOperations, PushEvent, UnknownPushEvent } from "../../core/door";
 import type { DeadLetterChoice, DeadLetterName, DeadLetterRow, QueueView } from "./console-view";
 import { cutText } from "../../kit/text";
 import type { Audited } from "../http/audit";

@@ -1,9 +1,14 @@
-import { CONFIRM_MS, confirmOnce, type Confirm } from "../../core/delivery/confirmation";
-import type { QueuedEvent } from "../../core/delivery/event-queue";
-import type { PushEvent, UnknownPushEvent } from "../../core/event/event";
-import type { Pair } from "../../core/event/event-parameters";
-import type { ObservedRequest } from "../../core/receiver/inspection";
-import type { PushWebhooks } from "../../core/receiver/receiver";
+import {
+  type Confirm,
+  CONFIRM_MS,
+  confirmOnce,
+  type ObservedRequest,
+  type Pair,
+  type PushEvent,
+  type PushWebhooks,
+  type QueuedEvent,
+  type UnknownPushEvent,
+} from "../../core/door";
 import type { QueuedState, RequestDetails } from "./console-view";
 import { maskIdentity, maskText } from "./mask";
 import type { ConsoleQueue } from "./queue-view";

@@ -1,9 +1,12 @@
-import type { WebhookError } from "../../core/errors/webhook-error";
-import type { ObservedRequest, ReceiverInspection } from "../../core/receiver/inspection";
+import type {
+  ObservedRequest,
+  ReceiverInspection,
+  SignatureReport,
+  WebhookError,
+} from "../../core/door";
 import type { Explanation, LiveUpdate, RequestRow } from "./console-view";
 import { createCounters } from "./counters";
 import { RouterError } from "../http/router-error";
-import type { SignatureReport } from "../../core/errors/signature-causes";
 import { keepRequest, type KeptRequest } from "./request-details";
 import { toRequestRow } from "./request-row";
 

@@ -1,8 +1,7 @@
 import { describeReasons } from "../../kit/thrown-value";
-import type { PushEvent, UnknownPushEvent } from "../../core/event/event";
+import type { ObservedRequest, PushEvent, UnknownPushEvent } from "../../core/door";
 import { isSid, type SidPrefix } from "../../kit/sid";
 import { cutText } from "../../kit/text";
-import type { ObservedRequest } from "../../core/receiver/inspection";
 import type { Claims, EventView, RequestResult, RequestRow } from "./console-view";
 import { createPseudonym, maskIdentity, maskText } from "./mask";
 

@@ -1,10 +1,12 @@
 import { once } from "node:events";
 import * as z from "zod";
 import { createSid } from "../../kit/sid";
-import { listEventPairs } from "../../core/event/event-parameters";
-import { PUSH_EVENT_TYPES } from "../../core/event/event";
-import type { ReceiverInspection } from "../../core/receiver/inspection";
-import type { PushWebhooks } from "../../core/receiver/receiver";
+import {
+  listEventPairs,
+  PUSH_EVENT_TYPES,
+  type PushWebhooks,
+  type ReceiverInspection,
+} from "../../core/door";
 import type { TestEventResult } from "./console-view";
 import { TEST_UUID_PREFIX } from "./request-row";
 

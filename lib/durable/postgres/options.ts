@@ -1,4 +1,4 @@
-import { isMembers } from "../../core/event/schema";
+import { isMembers } from "../../core/door";
 import { hasMethods, oneOf, wholeNumber } from "../../kit/validate-options";
 import {
   resolveQueueOptions,

@@ -1,5 +1,5 @@
 import { decodeSafely } from "../../kit/text";
-import type { Pair } from "../../core/event/event-parameters";
+import type { Pair } from "../../core/door";
 import { EmulatorError } from "../emulator-error";
 import type { Caller } from "./credentials";
 

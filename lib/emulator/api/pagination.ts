@@ -1,4 +1,4 @@
-import type { Pair } from "../../core/event/event-parameters";
+import type { Pair } from "../../core/door";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
 import type { EndpointRequest } from "./endpoint-router";
 import { encodeForm } from "../../kit/text";

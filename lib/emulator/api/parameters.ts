@@ -1,6 +1,5 @@
 import * as z from "zod";
-import { decodeForm, isFormType } from "../../core/event/form";
-import type { Pair } from "../../core/event/event-parameters";
+import { decodeForm, isFormType, type Pair } from "../../core/door";
 import { parseJson } from "../../kit/text";
 import type { EndpointRequest } from "./endpoint-router";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";

@@ -1,7 +1,12 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { signRequest, type WebhookRequest } from "../../core/signature/signed-request";
-import { listEventPairs, type EventParameters, type Pair } from "../../core/event/event-parameters";
+import {
+  type EventParameters,
+  listEventPairs,
+  type Pair,
+  signRequest,
+  type WebhookRequest,
+} from "../../core/door";
 import { createDigits } from "../../kit/sid";
 import { callSafely } from "../../kit/safe-call";
 import type { FaultKind, FaultPlan, Faults } from "./faults";

@@ -1,6 +1,6 @@
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
-import type { WebhookRequest } from "../../core/signature/signed-request";
+import type { WebhookRequest } from "../../core/door";
 import { decodeSafely } from "../../kit/text";
 import { isHttpUrl } from "../../kit/url";
 import { DURATION_MS, FUNCTION } from "../../kit/option-rules";

@@ -1,5 +1,4 @@
-import type { EventParameters } from "../../core/event/event-parameters";
-import type { PushEventType } from "../../core/event/event";
+import type { EventParameters, PushEventType } from "../../core/door";
 import { callSafely } from "../../kit/safe-call";
 import { isFactorPayload, readDecision, type Decision } from "./auth-payload";
 import type { Challenge, ChallengeDecision, NewChallenge } from "./entity";

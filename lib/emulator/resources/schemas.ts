@@ -1,6 +1,10 @@
 import * as z from "zod";
-import { PUSH_EVENT_TYPES } from "../../core/event/event";
-import { detailsSchema, hiddenDetailsSchema, metadataSchema } from "../../core/event/schema";
+import {
+  detailsSchema,
+  hiddenDetailsSchema,
+  metadataSchema,
+  PUSH_EVENT_TYPES,
+} from "../../core/door";
 import { createDigits, createSid, isSid } from "../../kit/sid";
 import { isHttpUrl } from "../../kit/url";
 import { EmulatorError } from "../emulator-error";
