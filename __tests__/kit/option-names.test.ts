@@ -18,7 +18,7 @@ const admin = { ...urls, accountSid: ACCOUNT_SID, serviceSid: SERVICE_SID, passw
 const router = { client: createAdminClient(admin), authorize: () => true };
 
 /** Interfaces of options that no app writes. */
-const INTERNAL = /^(Waiters|Deduplication|FairMap|Retry|Server|WebhookError)Options$/;
+const INTERNAL = /^(Waiters|Deduplication|FairMap|RequestRetry|Server|WebhookError)Options$/;
 const OPTIONS =
   /(Options|Input|Change|Query|Settings|Overrides|Decision|Context|Fault|Backoff)$|^New[A-Z]/;
 
