@@ -10,7 +10,7 @@ import { createFactors, type FactorControl } from "./resources/factors";
 import { createFaults, type Fault } from "./outbound/faults";
 import { createKeys, toKeyResource, type KeyResource, type NewKey } from "./resources/keys";
 import { resolveEmulatorOptions, type EmulatorOptions, type NewWebhook } from "./options";
-import { createApiServer } from "./api/server";
+import { ApiServer } from "./api/server";
 import { createVerifyEndpoints } from "./api/verify-api";
 import { createWebhooks, type WebhookResource } from "./resources/webhooks";
 
@@ -89,7 +89,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     for (const webhook of webhooks.listFor(type)) deliveries.deliver(webhook, event);
   });
   const factors = createFactors(entities);
-  const server = createApiServer(
+  const server = new ApiServer(
     settings.allowedHosts,
     (authorization) => authenticate(authorization, settings, keys, accessTokens),
     createEndpointRouter([
@@ -113,7 +113,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     signatureHeader,
     ...factors,
     get url() {
-      return server.readUrl();
+      return server.url;
     },
     get deliveries() {
       return deliveries.list();
