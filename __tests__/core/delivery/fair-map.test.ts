@@ -1,13 +1,13 @@
 import fc from "fast-check";
-import { createFairMap, type FairMapOptions } from "../../../lib/core/delivery/fair-map";
+import { FairMap, type FairMapOptions } from "../../../lib/core/delivery/fair-map";
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 const createMap = (bounds: Partial<FairMapOptions<number>> = {}) =>
-  createFairMap<number>({ ttlMs: 100, maxEntries: 10, ...bounds });
+  new FairMap<number>({ ttlMs: 100, maxEntries: 10, ...bounds });
 
-describe("createFairMap", () => {
+describe("FairMap", () => {
   it("keeps equal keys of accounts apart, and the first value of each", () => {
     const map = createMap();
     expect([map.add("A", "k", 1), map.add("B", "k", 2)].includes(undefined)).toBe(false);
@@ -65,7 +65,7 @@ describe("createFairMap", () => {
         type Held = { account: string; owner: string; remove: () => void };
         const held: Held[] = [];
         const evicted: Held[] = [];
-        const map = createFairMap<Held>({ ...bound, onEvict: (one) => void evicted.push(one) });
+        const map = new FairMap<Held>({ ...bound, onEvict: (one) => void evicted.push(one) });
         const count = (by: (one: Held) => boolean) => held.filter(by).length;
         for (const [index, { account, owner, removes }] of operations.entries()) {
           if (removes !== null && held.length > 0) {
@@ -103,7 +103,7 @@ describe("createFairMap", () => {
     const counts = new Map<string, number>();
     const addTo = (account: string, by: number) =>
       counts.set(account, (counts.get(account) ?? 0) + by);
-    const map = createFairMap<string>({
+    const map = new FairMap<string>({
       maxEntries: 1_000,
       onEvict(account) {
         const most = Math.max(...counts.values());

@@ -48,20 +48,89 @@ interface Account<Value> extends Amounts {
 }
 
 /**
- * Creates an empty map that accounts share, and in an account its owners, bounded in entries, bytes
- * and time. At a limit, one of the accounts that have the most loses the oldest entry of the owner
- * that has the most of it. An account that has less than an equal share loses nothing.
+ * A map that accounts share, and in an account its owners, bounded in entries, bytes and time. At a
+ * limit, one of the accounts that have the most loses the oldest entry of the owner that has the
+ * most of it. An account that has less than an equal share loses nothing.
  */
-export function createFairMap<Value>(options: FairMapOptions<Value>) {
-  const { maxEntries, maxBytes = Infinity, ttlMs = Infinity, onEvict } = options;
-  const accounts = new Map<string, Account<Value>>();
-  const held: Amounts = { entries: 0, bytes: 0 };
-  /** Those that may be evicted from, the first at the end; the small ones are skipped. */
-  let candidates: Account<Value>[] = [];
-  let largestMin = 0;
+export class FairMap<Value> {
+  readonly #maxEntries: number;
+  readonly #maxBytes: number;
+  readonly #ttlMs: number;
+  readonly #onEvict: ((value: Value) => void) | undefined;
+  readonly #accounts = new Map<string, Account<Value>>();
+  /** The amounts of all accounts. */
+  readonly #held: Amounts = { entries: 0, bytes: 0 };
+  /** The accounts that may be evicted from, the next one at the end; the small ones are skipped. */
+  #candidates: Account<Value>[] = [];
+  /** How much an account must have to be evicted from. */
+  #largestMin = 0;
 
-  function addShare(name: string, owner: string): Share<Value> {
-    const account: Account<Value> = accounts.get(name) ?? {
+  constructor(options: FairMapOptions<Value>) {
+    this.#maxEntries = options.maxEntries;
+    this.#maxBytes = options.maxBytes ?? Infinity;
+    this.#ttlMs = options.ttlMs ?? Infinity;
+    this.#onEvict = options.onEvict;
+  }
+
+  /** Returns the value of an account that has no owners. */
+  get(account: string, key: string): Value | undefined {
+    const share = this.#accounts.get(account)?.shares.get("");
+    if (share !== undefined) this.#removeExpired(share, performance.now());
+    return share?.entries.get(key)?.value;
+  }
+
+  /** Adds a value unless the owner has one for this key; returns the new entry. */
+  add(
+    account: string,
+    key: string,
+    value: Value,
+    { bytes = 0, owner = "" } = {},
+  ): FairEntry<Value> | undefined {
+    const addedMs = performance.now();
+    const known = this.#accounts.get(account)?.shares.get(owner);
+    if (known !== undefined) this.#removeExpired(known, addedMs);
+    if (known?.entries.has(key) === true) return undefined;
+    // A share without entries was removed.
+    const share =
+      known === undefined || known.entries.size === 0 ? this.#addShare(account, owner) : known;
+    const ownKey = copyText(key);
+    const entry: FairEntry<Value> = {
+      share,
+      key: ownKey,
+      value,
+      bytes: bytes + ENTRY_BYTES + countBytes(ownKey),
+      addedMs,
+      older: share.newest,
+      newer: undefined,
+    };
+    if (share.newest === undefined) share.oldest = entry;
+    else share.newest.newer = entry;
+    share.newest = entry;
+    share.entries.set(ownKey, entry);
+    this.#count(share, 1, entry.bytes);
+    this.#evict(share.account, addedMs);
+    return entry;
+  }
+
+  /** Removes an entry, unless it was removed before. */
+  remove(entry: FairEntry<Value>): void {
+    const { share, key, bytes, older, newer } = entry;
+    if (share.entries.get(key) !== entry) return;
+    if (older === undefined) share.oldest = newer;
+    else older.newer = newer;
+    if (newer === undefined) share.newest = older;
+    else newer.older = older;
+    this.#count(share, -1, -bytes);
+    const { entries, account, owner } = share;
+    entries.delete(key);
+    if (entries.size > 0) return;
+    this.#count(share, 0, -SHARE_BYTES);
+    account.shares.delete(owner);
+    if (account.shares.size === 0) this.#accounts.delete(account.name);
+  }
+
+  #addShare(name: string, owner: string): Share<Value> {
+    const account: Account<Value> = this.#accounts.get(name) ?? {
       name: copyText(name),
       shares: new Map(),
       entries: 0,
@@ -75,121 +144,70 @@ export function createFairMap<Value>(options: FairMapOptions<Value>) {
       newest: undefined,
     };
     account.shares.set(share.owner, share);
-    accounts.set(account.name, account);
-    count(share, 0, SHARE_BYTES);
+    this.#accounts.set(account.name, account);
+    this.#count(share, 0, SHARE_BYTES);
     return share;
   }
 
-  function count({ account }: Share<Value>, entries: number, bytes: number): void {
+  #count({ account }: Share<Value>, entries: number, bytes: number): void {
     account.entries += entries;
     account.bytes += bytes;
-    held.entries += entries;
-    held.bytes += bytes;
+    this.#held.entries += entries;
+    this.#held.bytes += bytes;
   }
 
-  function remove(entry: FairEntry<Value>): void {
-    const { share, key, bytes, older, newer } = entry;
-    if (share.entries.get(key) !== entry) return;
-    if (older === undefined) share.oldest = newer;
-    else older.newer = newer;
-    if (newer === undefined) share.newest = older;
-    else newer.older = older;
-    count(share, -1, -bytes);
-    const { entries, account, owner } = share;
-    entries.delete(key);
-    if (entries.size > 0) return;
-    count(share, 0, -SHARE_BYTES);
-    account.shares.delete(owner);
-    if (account.shares.size === 0) accounts.delete(account.name);
-  }
-
-  function removeExpired(share: Share<Value>, nowMs: number): void {
-    while (share.oldest !== undefined && nowMs - share.oldest.addedMs >= ttlMs) {
-      remove(share.oldest);
+  #removeExpired(share: Share<Value>, nowMs: number): void {
+    while (share.oldest !== undefined && nowMs - share.oldest.addedMs >= this.#ttlMs) {
+      this.remove(share.oldest);
     }
   }
 
-  /** Evicts from accounts that have at least an equal share, and 90 % of the largest one's amount. */
-  function evict(adding: Account<Value>, nowMs: number): void {
+  /** Evicts from this.#accounts that have at least an equal share, and 90 % of the largest one's amount. */
+  #evict(adding: Account<Value>, nowMs: number): void {
     for (;;) {
       const total =
-        held.entries > maxEntries ? "entries" : held.bytes > maxBytes ? "bytes" : undefined;
+        this.#held.entries > this.#maxEntries
+          ? "entries"
+          : this.#held.bytes > this.#maxBytes
+            ? "bytes"
+            : undefined;
       if (total === undefined) return;
-      const account = candidates.at(-1);
-      if (account === undefined) candidates = listCandidates(total, nowMs);
-      else if (account[total] < largestMin || account[total] * accounts.size < held[total]) {
-        candidates.pop();
+      const account = this.#candidates.at(-1);
+      if (account === undefined) this.#candidates = this.#listCandidates(total, nowMs);
+      else if (
+        account[total] < this.#largestMin ||
+        account[total] * this.#accounts.size < this.#held[total]
+      ) {
+        this.#candidates.pop();
       } else {
         // An account grows only when it adds, and then this runs: no other one has more than the candidate.
-        evictOldest(adding[total] > account[total] ? adding : account);
+        this.#evictOldest(adding[total] > account[total] ? adding : account);
       }
     }
   }
 
-  /** A search takes as long as there are accounts, so several evictions share its result. */
-  function listCandidates(total: keyof Amounts, nowMs: number): Account<Value>[] {
+  /** A search takes as long as there are this.#accounts, so several evictions share its result. */
+  #listCandidates(total: keyof Amounts, nowMs: number): Account<Value>[] {
     let most = 0;
-    for (const account of accounts.values()) {
+    for (const account of this.#accounts.values()) {
       // The expired entries of an idle account do not count.
-      for (const share of account.shares.values()) removeExpired(share, nowMs);
+      for (const share of account.shares.values()) this.#removeExpired(share, nowMs);
       most = Math.max(most, account[total]);
     }
-    largestMin = Math.max(0.9 * most, 1);
-    return [...accounts.values()].toReversed();
+    this.#largestMin = Math.max(0.9 * most, 1);
+    return [...this.#accounts.values()].toReversed();
   }
 
-  function evictOldest({ shares }: Account<Value>): void {
+  #evictOldest({ shares }: Account<Value>): void {
     let most: Share<Value> | undefined;
     for (const share of shares.values()) {
       if (most === undefined || share.entries.size > most.entries.size) most = share;
     }
     const oldest = most?.oldest;
     if (oldest === undefined) return;
-    remove(oldest);
-    onEvict?.(oldest.value);
+    this.remove(oldest);
+    this.#onEvict?.(oldest.value);
   }
-
-  return {
-    get(account: string, key: string): Value | undefined {
-      const share = accounts.get(account)?.shares.get("");
-      if (share !== undefined) removeExpired(share, performance.now());
-      return share?.entries.get(key)?.value;
-    },
-    /** Adds a value unless the owner has one for this key; returns the new entry. */
-    add(
-      account: string,
-      key: string,
-      value: Value,
-      { bytes = 0, owner = "" } = {},
-    ): FairEntry<Value> | undefined {
-      const addedMs = performance.now();
-      const known = accounts.get(account)?.shares.get(owner);
-      if (known !== undefined) removeExpired(known, addedMs);
-      if (known?.entries.has(key) === true) return undefined;
-      // A share without entries was removed.
-      const share =
-        known === undefined || known.entries.size === 0 ? addShare(account, owner) : known;
-      const ownKey = copyText(key);
-      const entry: FairEntry<Value> = {
-        share,
-        key: ownKey,
-        value,
-        bytes: bytes + ENTRY_BYTES + countBytes(ownKey),
-        addedMs,
-        older: share.newest,
-        newer: undefined,
-      };
-      if (share.newest === undefined) share.oldest = entry;
-      else share.newest.newer = entry;
-      share.newest = entry;
-      share.entries.set(ownKey, entry);
-      count(share, 1, entry.bytes);
-      evict(share.account, addedMs);
-      return entry;
-    },
-    /** Removes an entry, unless it was removed before. */
-    remove,
-  };
 }
 
 /** Returns how many bytes the characters of a text take at most: two each if one is beyond ASCII. */

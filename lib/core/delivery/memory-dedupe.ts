@@ -1,4 +1,4 @@
-import { createFairMap } from "./fair-map";
+import { FairMap } from "./fair-map";
 import { copyText } from "../../kit/text";
 import type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./dedupe-store";
 import { warnOnce } from "../../kit/process-warning";
@@ -51,7 +51,7 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
   validateOptions("createMemoryDedupe", options, RULES);
   const { ttlMs = 86_400_000, maxEntries = 100_000, maxBytes = 33_554_432 } = options;
   const running = new Map<string, RunningClaim>();
-  const handled = createFairMap<string>({
+  const handled = new FairMap<string>({
     ttlMs,
     maxEntries,
     maxBytes,

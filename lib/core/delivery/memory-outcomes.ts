@@ -1,4 +1,4 @@
-import { createFairMap } from "./fair-map";
+import { FairMap } from "./fair-map";
 import type { ChallengeEvent } from "../event/event";
 import type { OutcomeStore } from "./outcome-store";
 import { parseEvent } from "../event/parse";
@@ -20,7 +20,7 @@ const OUTCOME_BYTES = 120;
 /** Creates an {@link OutcomeStore} in the memory of this process, bounded in time, count, bytes. */
 export function createMemoryOutcomes(): OutcomeStore {
   /** The bytes of their forms, one a character: an event takes several times as much. */
-  const outcomes = createFairMap<string>(BOUNDS);
+  const outcomes = new FairMap<string>(BOUNDS);
   const waiters = createWaiters();
 
   return {

@@ -1,4 +1,4 @@
-import { createFairMap, type FairEntry } from "./fair-map";
+import { FairMap, type FairEntry } from "./fair-map";
 import { createClosingError, type OutcomeKey, type OutcomeWait } from "./outcome-store";
 import { WebhookError } from "../errors/webhook-error";
 import type { ChallengeEvent } from "../event/event";
@@ -17,7 +17,7 @@ const MAX_WAITING_PER_KEY = 10;
 export function createWaiters(maxWaiting = 10_000) {
   /** The oldest first. */
   const waitersByKey = new Map<string, Set<Waiter>>();
-  const waiting = createFairMap<Waiter>({
+  const waiting = new FairMap<Waiter>({
     maxEntries: maxWaiting,
     onEvict: (waiter) => giveWay(waiter, maxWaiting),
   });

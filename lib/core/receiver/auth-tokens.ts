@@ -4,7 +4,7 @@ import { createNeutralCause } from "../../kit/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../event/event-parameters";
 import { isSid } from "../../kit/sid";
-import { createFairMap } from "../delivery/fair-map";
+import { FairMap } from "../delivery/fair-map";
 import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../signature/auth-token";
 import type { KeyObject } from "node:crypto";
 import { createTokenKey } from "../signature/hmac";
@@ -118,7 +118,7 @@ export function createFindTokens(authToken: AuthTokens | AuthTokenResolver): Fin
  */
 function createLookup(authToken: AuthTokenResolver): FindTokens {
   // Invented accounts cannot evict verified ones: those that are only claimed share one account.
-  const identities = createFairMap<Identity>({ maxEntries: MAX_IDENTITIES });
+  const identities = new FairMap<Identity>({ maxEntries: MAX_IDENTITIES });
   const lookUpVerified = createLimitedLookup(authToken);
   const lookUpOther = createLimitedLookup(authToken);
 
