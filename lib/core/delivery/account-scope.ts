@@ -14,10 +14,18 @@ export interface AccountScopeOptions {
 }
 
 /**
- * Creates the scope of a receiver. A signature authenticates only the account that owns the token:
- * the account whose tokens the function `authToken` returned, or the one of a static token. While
- * the SID of the latter is not configured, the `account_sid` of an event is only a claim of its
- * signer, and `name`, or else a hash of the last publicUrl, separates receivers that share a queue.
+ * Creates the scope of a receiver. A signature authenticates only the account that owns the token;
+ * the `account_sid` of an event is a claim of its signer. So the account of an event is:
+ *
+ * | authToken | allowedAccountSids | account |
+ * | --- | --- | --- |
+ * | a function | any | `account_sid`: the function returned the tokens of this account |
+ * | texts | one SID | `account_sid`, which must be that SID |
+ * | texts | several SIDs | the receiver and `account_sid`: one token authenticates no account |
+ * | texts | not set | the receiver |
+ *
+ * The receiver is its `name`, or else a hash of the last publicUrl. It separates receivers that
+ * share a queue.
  */
 export function createAccountScope(options: AccountScopeOptions) {
   const { authToken, allowedAccountSids, name, publicUrls } = options;

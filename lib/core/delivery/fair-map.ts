@@ -48,9 +48,11 @@ interface Account<Value> extends Amounts {
 }
 
 /**
- * A map that accounts share, and in an account its owners, bounded in entries, bytes and time. At a
- * limit, one of the accounts that have the most loses the oldest entry of the owner that has the
- * most of it. An account that has less than an equal share loses nothing.
+ * A map that is bounded in entries, bytes and time. Entries belong to an owner, owners to an account.
+ *
+ * At a limit, the map chooses one of the accounts that have the most, then the owner in it that has
+ * the most, and removes the oldest entry of this owner. An account with less than an equal share
+ * loses nothing.
  */
 export class FairMap<Value> {
   readonly #maxEntries: number;

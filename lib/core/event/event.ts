@@ -152,8 +152,11 @@ export function isChallengeEvent(event: PushEvent | UnknownPushEvent): event is 
 }
 
 /**
- * The result of a delivery. `"new"`: its event is handled or stored. `"duplicate"`: the event of
- * another delivery of the same webhook request is. `"conflict"`: the event of a webhook request
- * with the same uuid and other content is, and this delivery is dropped. @experimental
+ * The result of a delivery. @experimental
+ *
+ * - `"new"`: its event is handled or stored.
+ * - `"duplicate"`: an earlier delivery of the same webhook request was handled or stored already.
+ * - `"conflict"`: a webhook request with the same uuid and other content was handled or stored
+ *   already. This delivery is dropped.
  */
 export type DeliveryResult = "new" | "duplicate" | "conflict";
