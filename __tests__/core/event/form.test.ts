@@ -25,6 +25,7 @@ describe("decodeForm", () => {
     ["a[b][c]=1&a.b=2", "a[b][c]", "1", "a.b", "2"],
     ["a=%f0%9F%94%90", "a", "🔐"],
     ["a=\xf0\x9f\x94\x90", "a", "🔐"],
+    ["a=%f0%9F%94%90x&%C3%A9=+&c=3", "a", "🔐x", "é", " ", "c", "3"],
     ["e=%CC%81&\xc3\xa9=%C3%A9", "e", "\u0301", "é", "é"],
     ["\xef\xbb\xbfa=1", "\ufeffa", "1"],
     ["%EF%BB%BFa=1", "\ufeffa", "1"],
@@ -36,11 +37,21 @@ describe("decodeForm", () => {
 
   it.each([
     ...words("% a=% a=%z a=%zz a=%4 a=%E0%A4%A a=%FF a=%C0%AF a=%ED%A0%80 a=%F4%90%80%80 a=%C3"),
-    ...words("a=%C3x%A9 %zz=1 a=\xff a=\xc3 a=\xed\xa0\x80 a=\xc3%A9 a=1&b=2&c=%"),
+    ...words(
+      "a=%C3x%A9 %zz=1 a=\xff a=\xc3 a=\xed\xa0\x80 a=\xc3%A9 a=1&b=2&c=% a=%C3&%A9=1 a%C3=%A9",
+    ),
   ])("rejects %j as malformed", (form) => {
     expect(() => decodeForm(bytes(form))).toThrow(
       expect.objectContaining({ name: "FormError", reason: "malformed" }),
     );
+  });
+
+  it("decodes a form of any length", () => {
+    const value = "é".repeat(40_000);
+    expect(decodeForm(`a=${encodeURIComponent(value)}&b=2`)).toEqual([
+      ["a", value],
+      ["b", "2"],
+    ]);
   });
 
   it("reads bytes that are a part of a larger buffer", () => {
