@@ -79,7 +79,7 @@ export function createAuthenticate(
         const { authTokenIndex, signedUrl } = match;
         // Computed on demand: only a conflict needs the signatures of other tokens.
         const listOthers = () =>
-          keys.toSpliced(authTokenIndex, 1).map((key) => signText(key, signedUrl + joined));
+          keys.toSpliced(authTokenIndex, 1).map((key) => signText(key, signedUrl, joined));
         const listOtherSignatures = keys.length === 1 ? undefined : listOthers;
         return { method, signature, listOtherSignatures, parts, joined, form, match, serviceSids };
       }

@@ -5,7 +5,10 @@ export function createTokenKey(token: string): KeyObject {
   return createSecretKey(token, "utf8");
 }
 
-/** Returns the base64 of the HMAC-SHA1 of a text in UTF-8 (specification, section 5). */
-export function signText(key: KeyObject, text: string): string {
-  return createHmac("sha1", key).update(text).digest("base64");
+/**
+ * Returns the base64 of the HMAC-SHA1 of a URL and the joined parameters, in UTF-8 (specification,
+ * section 5).
+ */
+export function signText(key: KeyObject, url: string, joined: string): string {
+  return createHmac("sha1", key).update(url).update(joined).digest("base64");
 }

@@ -48,13 +48,14 @@ export interface SignatureMatch {
 export function sign({ authToken, url, params }: SignOptions): string {
   assertToken(authToken);
   assertSignable("sign", url, params);
-  const text = stripUnsigned(url) + joinParams(params);
-  if (!text.isWellFormed()) {
+  const signedUrl = stripUnsigned(url);
+  const joined = joinParams(params);
+  if (!signedUrl.isWellFormed() || !joined.isWellFormed()) {
     throw new TypeError(
       "sign: url and params must be well-formed Unicode; a lone surrogate has no UTF-8 form.",
     );
   }
-  return signText(createTokenKey(authToken), text);
+  return signText(createTokenKey(authToken), signedUrl, joined);
 }
 
 /**
@@ -92,7 +93,7 @@ export function findMatch(
   const received = Buffer.from(signature, "latin1");
   for (const signedUrl of signedUrls) {
     for (const [authTokenIndex, key] of keys.entries()) {
-      const expected = Buffer.from(signText(key, signedUrl + joined), "latin1");
+      const expected = Buffer.from(signText(key, signedUrl, joined), "latin1");
       if (timingSafeEqual(received, expected)) return { authTokenIndex, signedUrl };
     }
   }
