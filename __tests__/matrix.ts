@@ -14,13 +14,14 @@ import { dependencies, name, peerDependencies, version as own } from "../package
 import { PACKAGES } from "../lib/durable/redis/options";
 import { packPackage } from "./support/built-package";
 import { ROOT } from "./support/docs";
+import { npm } from "./support/npm";
 import { makeOncePerRun } from "./support/once-per-run";
 
-/** How each package manager installs strictly, runs no scripts and writes no lock. */
+/** How npm has each package manager install strictly, run no scripts and write no lock. */
 const MANAGERS = {
-  npm: "npm install --no-audit --no-fund --no-package-lock --ignore-scripts",
-  pnpm: "npx -y pnpm add --strict-peer-dependencies --ignore-scripts --no-lockfile",
-  yarn: "npx -y yarn add --non-interactive --no-lockfile --ignore-scripts --cache-folder cache",
+  npm: "install --no-audit --no-fund --no-package-lock --ignore-scripts",
+  pnpm: "exec --yes -- pnpm add --strict-peer-dependencies --ignore-scripts --no-lockfile",
+  yarn: "exec --yes -- yarn add --non-interactive --no-lockfile --ignore-scripts --cache-folder cache",
 };
 type Manager = keyof typeof MANAGERS;
 
@@ -180,7 +181,7 @@ function install(
 ) {
   return makeOncePerRun(app.replaceAll(/\W+/g, "-"), async (folder) => {
     writeFileSync(join(folder, "package.json"), '{ "private": true }');
-    await runCommand(folder, [...MANAGERS[manager].split(" "), ...packages]);
+    await runCommand(folder, npm(...MANAGERS[manager].split(" "), ...packages).flat());
     await prepare?.(folder);
     cpSync(join(__dirname, "matrix"), join(folder, "app"), { recursive: true });
     for (const file of ["typed", "express"].map((one) => join(folder, "app", one)))

@@ -2,7 +2,7 @@
 import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { TYPESCRIPT } from "./child-processes";
+import { TYPESCRIPT_OPTIONS } from "./child-processes";
 import { ROOT } from "./docs";
 import { findNodeWithSqlite } from "./node-24";
 
@@ -20,7 +20,7 @@ export function describeSqliteFiles(pattern: string): void {
     // In one process: beside it, the other tests have the other cores.
     const args = [jest, "--runInBand", ...paths, `__tests__/durable/sqlite/${pattern}`];
     // The engine starts a thread of its own, which Jest does not transform.
-    const env = { ...process.env, NODE_OPTIONS: TYPESCRIPT.join(" ") };
+    const env = { ...process.env, NODE_OPTIONS: TYPESCRIPT_OPTIONS };
     // It rejects with the names of the tests that fail.
     const { stderr } = await promisify(execFile)(node, args, { cwd: ROOT, env });
     expect(stderr).toMatch(/^Test Suites: (\d+) passed, \1 total/m);

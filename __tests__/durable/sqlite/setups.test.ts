@@ -3,7 +3,7 @@ import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { sqliteQueue } from "express-push-verification/durable";
-import { TYPESCRIPT } from "../../support/child-processes";
+import { TYPESCRIPT_OPTIONS } from "../../support/child-processes";
 import { silent } from "../../support/durable";
 import { createFile, damagePages, execute, removeFiles } from "../../support/sqlite";
 import { describeSetups, type Outcome, type Rejection, type Setup } from "../setups/setup";
@@ -70,7 +70,7 @@ function tryAsOtherUser(file: string): Outcome {
     const logger = { debug() {}, info() {}, warn() {}, error() {} };
     void trySetup(() => sqliteQueue({ name: "setup", file: process.argv[1], logger }))
       .then((outcome) => console.log(JSON.stringify(outcome)));`;
-  const env = { ...process.env, PUSH_TEST_RUN: undefined, NODE_OPTIONS: TYPESCRIPT.join(" ") };
+  const env = { ...process.env, PUSH_TEST_RUN: undefined, NODE_OPTIONS: TYPESCRIPT_OPTIONS };
   const [program, ...args] = [...AS_OTHER_USER, process.execPath, "-e", script, file];
   return JSON.parse(execFileSync(program, args, { env, encoding: "utf8" })) as Outcome;
 }
