@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import { postgresQueue, redisQueue, sqliteQueue, type DurableQueue } from "../durable";
 import { createLogger } from "../kit/logger";
@@ -123,10 +123,20 @@ function openStore(terminal: Terminal, options: QueueCommandOptions): DurableQue
     return postgresQueue({ ...settings, connection, durability, create: false });
   }
   if (options.ca !== undefined) throw new UsageError("--ca is for redis:// and postgres:// only.");
-  if (store !== "" && existsSync(store)) return sqliteQueue({ ...settings, file: store });
+  if (store !== "" && !isMissing(store)) return sqliteQueue({ ...settings, file: store });
   throw new UsageError(
     "--queue, or PUSH_QUEUE, must be a URL with redis:// or postgres://, or a file that exists.",
   );
+}
+
+/** Returns whether there is no such file; false where this process may not see it. */
+function isMissing(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    // Opening the file says why.
+    return false;
+  }
 }
 
 function addRedisAuthority(store: string, file: string) {

@@ -1,7 +1,7 @@
 /** Files of SQLite as people have them; `npm run setups` prints the table. */
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { sqliteQueue } from "express-push-verification/durable";
 import { TYPESCRIPT_OPTIONS } from "../../support/child-processes";
 import { silent } from "../../support/durable";
@@ -93,6 +93,7 @@ const READONLY = (place: string): Rejection => [
   "FILE_READONLY",
   new RegExp(`\\(user \\d+\\) may not write to .*${place}\\.`),
 ];
+const UNWRITABLE: Rejection = ["FILE_READONLY", /cannot write .*push\.db: .* folder/];
 const FOREIGN: Rejection = ["FILE_FOREIGN", /push\.db/];
 // In one line.
 const DAMAGED: Rejection = ["FILE_DAMAGED", /^.*push\.db is damaged \([^*\n]+$/];
@@ -130,6 +131,21 @@ const SETUPS: Setup[] = [
     "the -wal of another user's killed process",
     withPermissions(0o777, { "": 0o666, "-wal": 0o444 }),
     READONLY("push\\.db-wal"),
+  ],
+  [
+    "a folder that another user may not enter",
+    withPermissions(0o600, {}),
+    ["FILE_READONLY", /\(user \d+\) may not write to .*push-sqlite-\w+/],
+  ],
+  [
+    "a link into a folder that is gone",
+    withFile((file) => fs.symlinkSync(join(dirname(file), "gone", "push.db"), file)),
+    UNWRITABLE,
+  ],
+  [
+    "a folder in place of the -wal",
+    withFile(async (file) => fs.mkdirSync(`${await create(file)}-wal`)),
+    UNWRITABLE,
   ],
   ...["PRAGMA journal_mode = WAL; CREATE TABLE t (a)", "PRAGMA user_version = 7"].map((sql) =>
     rejected(`a database of another program: ${sql}`, FOREIGN, (file) => execute(file, sql)),
