@@ -130,20 +130,29 @@ describeWithNginx("two processes behind nginx", () => {
 });
 
 describeWithRedis("two processes of clients that keep their connections", () => {
-  it("lose no request while one closes, once it gets no new connections", async () => {
-    const { ports, handled, running } = await startApps(3_000);
-    let [port] = ports as readonly number[];
-    // A load balancer decides where a connection leads, once and for all.
-    agent.createConnection = () => connect(port!, "127.0.0.1");
-    const load = startLoad(ports[0]);
-    await load.untilMore(50);
-    const exited = once(running[0], "exit");
-    running[0].kill("SIGTERM");
-    await load.untilMore(50);
-    [, port] = ports as readonly number[];
-    await exited;
-    await load.untilMore(50);
-    const uuids = await load.stop();
-    await until(() => uuids.every((uuid) => handled.has(uuid)));
-  }, 60_000);
+  it.each<[string, (app: ChildProcess) => unknown]>([
+    ["SIGTERM", (app) => app.kill("SIGTERM")],
+    ["SIGINT, which pm2 sends", (app) => app.kill("SIGINT")],
+    ["SIGHUP", (app) => app.kill("SIGHUP")],
+    ["a message, which pm2 sends on Windows", (app) => app.send("shutdown")],
+  ])(
+    "lose no request while one closes at %s, once it gets no new connections",
+    async (_what, tell) => {
+      const { ports, handled, running } = await startApps(3_000);
+      let [port] = ports as readonly number[];
+      // A load balancer decides where a connection leads, once and for all.
+      agent.createConnection = () => connect(port!, "127.0.0.1");
+      const load = startLoad(ports[0]);
+      await load.untilMore(50);
+      const exited = once(running[0], "exit");
+      tell(running[0]);
+      await load.untilMore(50);
+      [, port] = ports as readonly number[];
+      expect(await exited).toEqual([0, null]);
+      await load.untilMore(50);
+      const uuids = await load.stop();
+      await until(() => [...uuids, "closed"].every((uuid) => handled.has(uuid)));
+    },
+    60_000,
+  );
 });
