@@ -72,4 +72,4 @@ app.post("/login/:attempt", async (req, res) => {
     res.sendStatus(code === "CHALLENGE_TIMEOUT" ? 202 : status);
   }
 });
-app.listen(Number(process.env.PORT ?? 3000));
+app.listen(process.env.PORT ?? 3000);

@@ -98,7 +98,9 @@ async function main(): Promise<void> {
     process.exit();
   };
   if (!process.argv.includes("--keep")) return end();
-  process.once("SIGINT", () => void end()).once("SIGTERM", () => void end());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"]) {
+    process.once(signal, () => void end());
+  }
 
   const open = emulator.createChallenge({ factor_sid }).sid;
   const cli = "npx tsx lib/cli/main.ts";

@@ -80,6 +80,13 @@ it("a receiver accepts a replayed webhook request, and explain a captured one", 
   const explain = (url: string) =>
     runCommand(["explain", "--capture", file, "--url", url], { PUSH_AUTH_TOKEN: AUTH_TOKEN });
   expect(await explain(PUBLIC_URL)).toMatchObject({ code: 0, stdout: "The signature matches.\n" });
+  // As PowerShell 5.1 writes it.
+  const text = readFileSync(file, "utf8").replaceAll("\n", "\r\n");
+  writeFileSync(file, `\uFEFF${text}`, "utf16le");
+  expect(await explain(PUBLIC_URL)).toMatchObject({
+    code: 0,
+    stderr: expect.stringMatching(/UTF-16/) as string,
+  });
   const wrong = await explain(PUBLIC_URL.replace("https", "http"));
   expect(wrong).toMatchObject({ code: 1, stdout: expect.stringMatching(/^1\. URL_SCHEME/) });
   rmSync(file);

@@ -18,6 +18,7 @@ const start = (args: string[], stdout: "pipe" | number = "pipe") => {
 it.each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
+  ["SIGHUP", 143],
 ] as const)("the process ends the emulator with %s and exit code %i", async (signal, code) => {
   const { run, stdout, ended, errors } = start(["emulator", "--port", "0"]);
   for await (const chunk of stdout) {

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import type { ChallengeEvent, PushEvent } from "express-push-verification";
 import type { Emulator } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
@@ -56,7 +57,9 @@ describe("push-webhooks", () => {
     ["explain --url http://a -H A-Signature:a -H B-Signature:b", 2, /--signature-header/],
     ["queue stats --name a --queue redis://a --ca /no", 2, /--ca \/no/],
     ["queue stats --name a --queue postgres://a --ca /no", 2, /--ca \/no/],
-    ["queue stats --name a --queue /dev/null --ca /no", 2, /--ca is for/],
+    ["queue stats --name a --queue redis://a --ca package.json", 2, /is no PEM file/],
+    ["queue stats --name a --queue package.json --ca /no", 2, /--ca is for/],
+    ["--env /no trigger factor.created --url http://a/", 2, /--env \/no/],
     ["keys list", 2, /Set --account-url or PUSH_ACCOUNT_URL, .*PUSH_SERVICE_SID\./],
     ["keys list --username SK1", 2, /PUSH_SERVICE_SID, PUSH_KEY_SECRET\./],
     ["trigger factor.created --url http://a/", 2, /variable PUSH_AUTH_TOKEN\.\n$/, {}],
@@ -224,6 +227,23 @@ it.each<[args: string, headers: object]>([
   expect([ended.code, requests]).toEqual([0, [expect.objectContaining(headers)]]);
 });
 
+it("reads variables from the file of --env, after those of the environment", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "push-env-"));
+  const file = join(folder, ".env");
+  const sid = `VA${"0".repeat(32)}`;
+  const lines = ["\uFEFFPUSH_AUTH_TOKEN=of-the-file", `PUSH_SERVICE_SID=${sid}`, ""];
+  writeFileSync(file, lines.join("\r\n"), "utf16le");
+  const args = ["--env", file, "emulator", "--port", "0", "--json"];
+  for (const env of [{}, { PUSH_AUTH_TOKEN: "of-the-environment" }]) {
+    const { run, written, interrupt, waitFor } = startCommand(args, env);
+    await waitFor(/\n/);
+    interrupt();
+    expect(await run).toBe(130);
+    expect(JSON.parse(written.stdout)).toHaveProperty("PUSH_SERVICE_SID", sid);
+  }
+  rmSync(folder, { recursive: true });
+});
+
 describe("explain", () => {
   const url = "https://app.example.com/webhooks/push";
   const settings = { authToken: AUTH_TOKEN, publicUrl: url };
@@ -241,6 +261,9 @@ describe("explain", () => {
   const MATCHES = "The signature matches.";
   const another = { token: "other" };
   const json = JSON.stringify(Object.fromEntries(new URLSearchParams(request.body)));
+  const ENCODED = /UTF-.*\n.*line break/;
+  const encode = (mark: string, encoding: BufferEncoding) =>
+    Buffer.from(`${mark}${request.body}\r\n`, encoding);
   it.each<[first: string, line: string, headers: string[], given?: Given]>([
     [`1. URL_TRAILING_SLASH (proven), signed URL: ${url}`, `--url ${url}/`, [right]],
     // The URL, which is not shown, and not the token.
@@ -265,7 +288,12 @@ describe("explain", () => {
     [MATCHES, "", [right], { body: `${request.body}\n`, stderr: /line break/ }],
     ["1. BODY_JSON (proven): body\n", "", [right], { body: json }],
     ["1. PARAMS_MISSING ", "", [right], { body: null, stderr: /^Without --body-file/ }],
-    ["1. PARAMS_MISSING ", "", [right], { body: Buffer.from([0xff, 0xfe]) }],
+    ["1. PARAMS_MISSING ", "", [right], { body: Buffer.from([0xff, 0x80]) }],
+    // As editors and shells of Windows write a file.
+    [MATCHES, "", [right], { body: encode("\uFEFF", "utf8"), stderr: ENCODED }],
+    [MATCHES, "", [right], { body: encode("\uFEFF", "utf16le"), stderr: ENCODED }],
+    [MATCHES, "", [right], { body: encode("\uFEFF", "utf16le").swap16(), stderr: ENCODED }],
+    [MATCHES, "", [right], { body: encode("", "utf16le"), stderr: ENCODED }],
   ])("prints %j with %s and the headers %j", async (first, line, headers, given = {}) => {
     const { token = AUTH_TOKEN, body = request.body ?? "", stderr = /^$/ } = given;
     const file = join(folder, "body");
@@ -398,8 +426,7 @@ describe("emulator", () => {
     const args = "http://127.0.0.1:9/none --host 127.0.0.2 --allowed-host emulator";
     const { run, written, interrupt, waitFor, createFactor } = await start(args, {});
     await waitFor(READY);
-    const pairs = written.stdout.matchAll(/^export (\w+)=(\S*)$/gm);
-    const env = Object.fromEntries([...pairs].map(([, name = "", value = ""]) => [name, value]));
+    const env = parseEnv(written.stdout) as Record<string, string>;
     expect(env.PUSH_ACCOUNT_URL).toMatch("http://127.0.0.2:");
     await createFactor(env);
     expect(written.stderr).toBe("");

@@ -146,7 +146,9 @@ describe("README and docs", () => {
     });
     afterEach(async () => {
       jest.restoreAllMocks();
-      process.removeAllListeners("SIGTERM");
+      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"]) {
+        process.removeAllListeners(signal);
+      }
       for (const server of listening.splice(0)) {
         server.closeAllConnections();
         await new Promise((resolve) => server.close(resolve));

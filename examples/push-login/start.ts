@@ -82,5 +82,7 @@ async function main(): Promise<void> {
     await demo?.close();
     server.closeAllConnections();
   };
-  process.once("SIGINT", () => void end()).once("SIGTERM", () => void end());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"]) {
+    process.once(signal, () => void end());
+  }
 }

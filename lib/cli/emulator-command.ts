@@ -13,7 +13,7 @@ interface RunOptions extends ServerOptions {
   json?: boolean;
 }
 
-/** Adds `emulator`, which runs the emulated service until SIGINT or SIGTERM. */
+/** Adds `emulator`, which runs the emulated service until a signal. */
 export function addEmulatorCommand(program: Command, terminal: Terminal): void {
   addServerOptions(program.command("emulator"), 4010)
     .description("run the emulated service and print each delivery")
@@ -60,9 +60,10 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
       if (json === true) {
         printJson(terminal, settings, 0);
       } else {
-        for (const pair of Object.entries(settings)) print(terminal, `export ${pair.join("=")}`);
-        const example = `curl -u "$PUSH_ACCOUNT_SID:$PUSH_AUTH_TOKEN" -X POST ${emulator.url}/_control/factors`;
-        printPainted(terminal, "dim", `Create a factor: ${example}`);
+        // A file for node --env-file.
+        for (const pair of Object.entries(settings)) print(terminal, pair.join("="));
+        const example = `POST ${emulator.url}/_control/factors, as PUSH_ACCOUNT_SID with PUSH_AUTH_TOKEN`;
+        printPainted(terminal, "dim", `# Create a factor: ${example}`);
       }
       if (!terminal.signal.aborted) await once(terminal.signal, "abort");
       await emulator.close();

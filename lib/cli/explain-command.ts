@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
 import {
   type Capture,
@@ -14,6 +13,7 @@ import {
 import { readCaptures } from "./record-command";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";
 import { readSecret } from "./environment";
+import { readTextFile } from "./text-file";
 import { choice, UsageError } from "./arguments";
 
 interface ExplainOptions {
@@ -75,7 +75,7 @@ async function listRequests(
   terminal: Terminal,
   { capture, header = [], bodyFile, receivedUrl, method }: ExplainOptions,
 ): Promise<ExplainedRequest[]> {
-  if (capture !== undefined) return (await readCaptures(capture)).map(fromCapture);
+  if (capture !== undefined) return (await readCaptures(terminal, capture)).map(fromCapture);
   if (header.length === 0) throw new UsageError("Pass --capture, or the headers with --header.");
   if (method === "GET" && receivedUrl === undefined) {
     throw new UsageError(
@@ -159,9 +159,7 @@ function parseLine(line: string): { name: string; value: string } {
 }
 
 async function readBodyFile(terminal: Terminal, file: string): Promise<Buffer> {
-  const body = await readFile(file).catch((error: unknown) => {
-    throw new UsageError(`--body-file ${file} cannot be read.`, { cause: error });
-  });
+  const body = await readTextFile(terminal, "--body-file", file);
   // Editors and echo add a line break; a form does not end with one.
   const trimmed = body.toString("latin1").replace(/\r?\n$/, "").length;
   if (trimmed < body.length)

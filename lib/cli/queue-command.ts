@@ -159,12 +159,17 @@ function addPostgresAuthority(store: string, file: string): string {
   return url.href;
 }
 
-function readAuthority(file: string): Buffer {
+function readAuthority(file: string): string {
+  let text: string;
   try {
-    return readFileSync(file);
+    text = readFileSync(file, "latin1");
   } catch (error) {
     throw new UsageError(`--ca ${file} cannot be read.`, { cause: error });
   }
+  if (/^-----BEGIN /m.test(text)) return text;
+  throw new UsageError(
+    `--ca ${file} is no PEM file. Save it as text in UTF-8, without a byte order mark.`,
+  );
 }
 
 async function waitUntilReady(queue: DurableQueue, { signal }: Terminal): Promise<void> {

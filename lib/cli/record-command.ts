@@ -1,4 +1,4 @@
-import { appendFile, readFile } from "node:fs/promises";
+import { appendFile } from "node:fs/promises";
 import { once } from "node:events";
 import { createServer, request as requestHttp, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
@@ -10,6 +10,7 @@ import { isForOtherPage, isLocalHost, readLimited } from "../kit/local-server";
 import { parseJson } from "../kit/text";
 import { type Capture, pairHeaders } from "../core/door";
 import { print, printJson, printNote, printPainted, type Terminal } from "./terminal";
+import { readTextFile } from "./text-file";
 import { addServerOptions, assertUrl, type ServerOptions, UsageError } from "./arguments";
 
 interface RecordOptions extends ServerOptions {
@@ -33,11 +34,12 @@ const captureSchema = z.object({
 });
 
 /** Reads a file of captures. @throws UsageError for a file without any, or a line that is none. */
-export async function readCaptures(file: string): Promise<Capture[]> {
-  const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new UsageError(`The file of captures ${file} cannot be read.`, { cause: error });
-  });
-  const lines = text.split("\n").filter((line) => line.trim() !== "");
+export async function readCaptures(terminal: Terminal, file: string): Promise<Capture[]> {
+  const text = await readTextFile(terminal, "The file of captures", file);
+  const lines = text
+    .toString()
+    .split("\n")
+    .filter((line) => line.trim() !== "");
   if (lines.length === 0) throw new UsageError(`${file} has no capture.`);
   return lines.map((line, index) => {
     const capture = captureSchema.safeParse(parseJson(line));
@@ -106,7 +108,7 @@ export function addRecordCommands(program: Command, terminal: Terminal): void {
     .action(async (file: string, { to, json }: ReplayOptions) => {
       assertUrl("--to", to);
       const results: object[] = [];
-      for (const capture of await readCaptures(file)) {
+      for (const capture of await readCaptures(terminal, file)) {
         const status = await sendCapture(capture, to, terminal.signal);
         if (status !== 200) terminal.hasFailed = true;
         results.push({ method: capture.method, url: capture.url, status });
