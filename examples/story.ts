@@ -103,18 +103,21 @@ async function main(): Promise<void> {
   }
 
   const open = emulator.createChallenge({ factor_sid }).sid;
-  const cli = "npx tsx lib/cli/main.ts";
+  const cli = "npx tsx lib/cli/main.ts --env story.env";
   const trigger = `${cli} trigger factor.created --url ${push.publicUrl}`;
-  const asStaff = `-H "Authorization: Bearer ${staffPassword}"`;
   console.log(`
-It runs until Ctrl-C. In another terminal, try:
-  export PUSH_AUTH_TOKEN=${authToken} PUSH_ACCOUNT_SID=${accountSid}
-  export PUSH_SERVICE_SID=${serviceSid} PUSH_ACCOUNT_URL=${serviceUrl} PUSH_VERIFY_URL=${serviceUrl}
+It runs until Ctrl-C. Save these lines as story.env:
+PUSH_AUTH_TOKEN=${authToken}
+PUSH_ACCOUNT_SID=${accountSid}
+PUSH_SERVICE_SID=${serviceSid}
+PUSH_ACCOUNT_URL=${serviceUrl}
+PUSH_VERIFY_URL=${serviceUrl}
+
+In another terminal, try (in Windows PowerShell 5.1, write curl.exe):
   ${trigger}
   ${trigger} --duplicate
   ${trigger} --bad-signature
   ${cli} webhooks list
-  curl ${asStaff} ${appUrl}/admin/push/webhooks
-  curl ${asStaff} -H "Content-Type: application/json" -d '{"friendly_name":"ci"}' ${appUrl}/admin/push/keys
-  curl -u "$PUSH_ACCOUNT_SID:$PUSH_AUTH_TOKEN" -X POST ${serviceUrl}/_control/challenges/${open}/approve`);
+  curl -H "Authorization: Bearer ${staffPassword}" ${appUrl}/admin/push/webhooks
+  curl -u ${accountSid}:${authToken} -X POST ${serviceUrl}/_control/challenges/${open}/approve`);
 }

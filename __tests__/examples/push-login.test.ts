@@ -3,6 +3,7 @@ import { connect } from "node:net";
 import { agent, type Response } from "supertest";
 import { signedRequest } from "express-push-verification/testing";
 import type { WebhookRequest } from "../../lib/core/signature/signed-request";
+import { npm } from "../support/npm";
 import { until } from "../support/waiting";
 import { startGroup } from "./process-group";
 import { ADA, PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
@@ -228,7 +229,7 @@ describe("npm start", () => {
   /** Starts the example, and reads the addresses and the process that it prints. */
   async function startExample(env = {}) {
     // Without prestart: the page is built, and other tests read it.
-    const command = ["npm", "start", "--ignore-scripts"];
+    const command = npm("start", "--ignore-scripts").flat();
     const settings = { PORT: "0", ...env };
     const { printed, ...started } = await startGroup(command, "Ctrl-C", settings);
     const read = (pattern: RegExp) => pattern.exec(printed.stdout)?.[1] ?? "";

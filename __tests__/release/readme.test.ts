@@ -1,5 +1,5 @@
 /** The code blocks of README.md and docs, and examples/frameworks: each compiles, and each runs. */
-import { execFile } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
 import diagnostics from "node:diagnostics_channel";
 import { once } from "node:events";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
@@ -26,9 +26,10 @@ import {
   type DocsBlock,
 } from "../support/docs";
 import { startReceiver, stopEmulators } from "../support/emulators";
-import { findFreePort } from "../support/ports";
+import { findFreePort, untilListening } from "../support/ports";
 import { send } from "../support/servers";
 import { runCommand } from "../support/terminals";
+import { until } from "../support/waiting";
 
 const folder = join(__dirname, ".readme");
 const login = { name: "login", code: readText("examples/login.ts"), recipe: undefined };
@@ -82,30 +83,59 @@ describe("README and docs", () => {
     }
   });
 
-  it.each([
-    ["README.md", "receive.mjs", "readme-1"],
-    // sqliteQueue needs node:sqlite.
-    ...(isBuiltin("node:sqlite") ? [["docs/durable.md", "durable.mjs", "durable-1"]] : []),
-  ])(
-    "%s: has three lines that show a 200 on one machine",
-    async (file = "", name = "", block) => {
-      const [, section = ""] = readText(file).split(`\`${name}\``);
-      const [, lines = ""] = /```sh\n([^]*?)```/.exec(section) ?? [];
-      const beginnings = ["export ", `node ${name} &\n`, "npx push-webhooks trigger "];
-      expect(lines).toMatch(new RegExp(`^${beginnings.join(".*\\n?")}.*\\n$`));
-      const port = String(await findFreePort());
-      const untilListening = "curl --retry 99 --retry-connrefused -so /dev/null $PUSH_PUBLIC_URL";
-      const shell = lines
-        .replace("3000", port)
-        .replace(name, `--import tsx "${join(folder, `${block}.ts`)}"`)
-        .replace("npx push-webhooks", `${untilListening}\nnode --import tsx lib/cli/main.ts`);
+  describe("show a 200 on one machine, with an .env file and two commands:", () => {
+    const [, variables = ""] =
+      /as `\.env`.*\n\n```text\n([^]*?)```/.exec(readText("README.md")) ?? [];
+    const file = join(folder, ".env");
+    const running = new Set<ChildProcess>();
+    afterEach(() => {
+      for (const child of running) child.kill("SIGKILL");
+      running.clear();
+    });
+
+    /** Starts a file of the documents by its command. */
+    function start(command: string, block: string, port: string) {
+      const [, ...words] = command.trim().split(" ");
+      const args = ["--import", "tsx", join(folder, `${block}.ts`)];
       const env = { ...process.env, PORT: port, PUSH_QUEUE_FILE: join(folder, "push.db") };
-      const settings = { cwd: ROOT, env: { ...env, no_proxy: "127.0.0.1" } };
-      const { stdout } = await execute("sh", ["-c", `${shell}kill $! && wait`], settings);
-      expect(stdout).toMatch(/^200 challenge\.approved /m);
-    },
-    120_000,
-  );
+      const given = words.slice(0, -1).map((word) => (word === ".env" ? file : word));
+      const child = spawn(process.execPath, [...given, ...args], { cwd: ROOT, env });
+      running.add(child);
+      return child;
+    }
+
+    it.each([
+      ["README.md", "receive.mjs", "readme-1"],
+      // sqliteQueue needs node:sqlite.
+      ...(isBuiltin("node:sqlite") ? [["docs/durable.md", "durable.mjs", "durable-1"]] : []),
+    ])(
+      "%s",
+      async (page = "", name = "", block = "") => {
+        const port = String(await findFreePort());
+        writeFileSync(file, variables.replace("3000", port));
+        const [app = "", ...others] = listBlocks(page, "sh")
+          .map(({ code }) => code)
+          .filter((code) => code.includes("--env"));
+        expect(app).toBe(`node --env-file .env ${name}\n`);
+        const child = start(app, block, port);
+        let printed = "";
+        child.stdout.on("data", (chunk: Buffer) => void (printed += chunk.toString()));
+        await untilListening(Number(port));
+
+        const words = others[0]?.trim().replace("3000", port).split(" ") ?? [];
+        expect(words.slice(0, 5).join(" ")).toBe("npx push-webhooks --env .env trigger");
+        const { stdout } = await runCommand(["--env", file, ...words.slice(4)]);
+        expect(stdout).toMatch(/^200 challenge\.approved /m);
+        if (page === "README.md") {
+          const { code } = listBlocks("docs/getting-started.md", "sh")[0] ?? { code: "" };
+          await once(start(code, "getting-started-1", port), "exit");
+          const events = ["factor.created", "factor.verified", "user-7f3a-22 approved"];
+          await until(() => events.every((what) => printed.includes(what)));
+        }
+      },
+      120_000,
+    );
+  });
 
   describe("have tests that pass:", () => {
     for (const { name } of blocks.filter(isTest)) require(join(folder, `${name}.ts`));
@@ -167,8 +197,9 @@ describe("README and docs", () => {
       }
     }
 
-    // The three lines of durable mode run its recipe in a process of its own.
-    const runs = (block: DocsBlock) => !isTest(block) && block.recipe !== "durable";
+    // The test above runs these two in a process of their own.
+    const runs = ({ recipe, code }: DocsBlock) =>
+      !isTest({ code }) && recipe !== "durable" && recipe !== "service";
     it.each(named(blocks.filter(runs)))("%s", async (name, code) => {
       // The functions that the login example declares as the app's own code.
       Object.assign(globalThis, {
@@ -196,7 +227,10 @@ function listCommands() {
   return lines
     .filter((line) => line.startsWith("npx push-webhooks "))
     .map((line) => {
-      const [, , ...words] = line.replaceAll(/"[^"]*"/g, "value").split(" ");
+      const [, , ...words] = line
+        .replace(" --env .env", "")
+        .replaceAll(/"[^"]*"/g, "value")
+        .split(" ");
       const isGroup = ["webhooks", "keys", "queue"].includes(words[0] ?? "");
       const path = words.slice(0, isGroup ? 2 : 1).filter((word) => !word.startsWith("--"));
       return { line, path, flags: words.filter((word) => word.startsWith("--")) };
