@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
 import { pushWebhooks, type Capture, type PushWebhooks } from "express-push-verification";
+import { has } from "../support/platform";
 import { rawRequest, sendRaw, startServer, stopServers } from "../support/servers";
 import { runCommand, startCommand } from "../support/terminals";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
@@ -44,7 +45,7 @@ it("a recorded request is replayed byte for byte", async () => {
     "a=1&b=%ff",
   ].join("\r\n");
   expect(await record(bytes)).toBe("");
-  expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
+  if (has("file modes")) expect((statSync(file).mode & 0o777).toString(8)).toBe("600");
   let received = "";
   const server = createServer((socket) => {
     socket.setEncoding("latin1").on("data", (chunk) => {

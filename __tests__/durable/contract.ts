@@ -25,6 +25,7 @@ import {
   untilStats,
 } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
+import { itNeeds } from "../support/platform";
 import { startTelemetry } from "../support/telemetry";
 import { REVOKED_PROXY } from "../support/thrown-values";
 import { collect, createGate, never, nextTurn, until } from "../support/waiting";
@@ -517,35 +518,39 @@ export function describeContract(engine: StoppableEngine): void {
       expect(messages.filter((uuid) => !done.has(uuid))).toEqual([]);
     }, 60_000);
 
-    it("that hang are not counted, lose their events to others, and leave them when they go on", async () => {
-      const child = await start(0);
-      const uuids = ["slow", "slow-failing"];
-      for (const uuid of uuids) await store(factor(uuid));
-      await until(() => uuids.every((uuid) => messages.includes(`began ${uuid}`)));
-      await untilStats(queue, { workers: 1 });
+    itNeeds("signals")(
+      "that hang are not counted, lose their events to others, and leave them when they go on",
+      async () => {
+        const child = await start(0);
+        const uuids = ["slow", "slow-failing"];
+        for (const uuid of uuids) await store(factor(uuid));
+        await until(() => uuids.every((uuid) => messages.includes(`began ${uuid}`)));
+        await untilStats(queue, { workers: 1 });
 
-      child.kill("SIGSTOP");
-      const gate = createGate();
-      fails = ({ uuid }) => (uuids.includes(uuid) ? gate.opened : undefined);
-      work({ handlerTimeoutMs: 60_000 });
-      await until(() => handled.length === 2, 15_000);
-      expect(handled.map(({ attempt }) => attempt)).toEqual([2, 2]);
-      await untilStats(queue, { workers: 1 });
+        child.kill("SIGSTOP");
+        const gate = createGate();
+        fails = ({ uuid }) => (uuids.includes(uuid) ? gate.opened : undefined);
+        work({ handlerTimeoutMs: 60_000 });
+        await until(() => handled.length === 2, 15_000);
+        expect(handled.map(({ attempt }) => attempt)).toEqual([2, 2]);
+        await untilStats(queue, { workers: 1 });
 
-      child.kill("SIGCONT");
-      await untilStats(queue, { workers: 2 });
-      child.send("finish");
-      await until(() => readLog().length === 2);
-      // Its reports on these events have arrived when it handles others.
-      let count = 0;
-      for (; readLog().length === 2; count++) await store(factor(`u${count}`));
-      await untilStats(queue, { ...idle, active: 2 });
-      gate.open();
-      await untilStats(queue, { active: 0 });
-      for (; count < 20; count++) await store(factor(`u${count}`));
-      await untilStats(queue, idle);
-      expect(handled.length + readLog().length).toBe(4 + count);
-      expect(await queue.stats()).toMatchObject({ deadLetters: 0, workers: 2 });
-    }, 120_000);
+        child.kill("SIGCONT");
+        await untilStats(queue, { workers: 2 });
+        child.send("finish");
+        await until(() => readLog().length === 2);
+        // Its reports on these events have arrived when it handles others.
+        let count = 0;
+        for (; readLog().length === 2; count++) await store(factor(`u${count}`));
+        await untilStats(queue, { ...idle, active: 2 });
+        gate.open();
+        await untilStats(queue, { active: 0 });
+        for (; count < 20; count++) await store(factor(`u${count}`));
+        await untilStats(queue, idle);
+        expect(handled.length + readLog().length).toBe(4 + count);
+        expect(await queue.stats()).toMatchObject({ deadLetters: 0, workers: 2 });
+      },
+      120_000,
+    );
   });
 }

@@ -4,6 +4,7 @@ import { agent, type Response } from "supertest";
 import { signedRequest } from "express-push-verification/testing";
 import type { WebhookRequest } from "../../lib/core/signature/signed-request";
 import { npm } from "../support/npm";
+import { describeNeeds } from "../support/platform";
 import { until } from "../support/waiting";
 import { startGroup } from "./process-group";
 import { ADA, PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
@@ -214,7 +215,7 @@ describe("the login example", () => {
   });
 });
 
-describe("npm start", () => {
+describeNeeds("process groups")("npm start", () => {
   const FACTOR_TYPES = ["created", "created", "deleted", "verified", "verified"].map(
     (type) => `factor.${type}`,
   );

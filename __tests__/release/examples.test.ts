@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { startGroup, type ProcessGroup } from "../examples/process-group";
 import { findNodeWithSqlite } from "../support/node-24";
 import { npm } from "../support/npm";
+import { describeNeeds, itNeeds } from "../support/platform";
 import { until } from "../support/waiting";
 import { ROOT } from "../support/docs";
 
@@ -45,7 +46,7 @@ describe("npm run durable", () => {
     return expectExample(node ?? "", env, "the queue is a SQLite file");
   });
 
-  it.each<[string, string, (started: ProcessGroup) => void]>([
+  itNeeds("process groups").each<[string, string, (started: ProcessGroup) => void]>([
     ["a signal while a login waits", "200 for a factor", ({ child }) => void child.kill("SIGTERM")],
     [
       "the end of the program that reads its output",
@@ -77,7 +78,7 @@ describe("npm run durable", () => {
   );
 });
 
-describe("npm run story", () => {
+describeNeeds("process groups")("npm run story", () => {
   let started: ProcessGroup;
   let folderOfStory: string;
   let commands: string[];

@@ -32,6 +32,7 @@ export function linkPackages(folder: string, packages: readonly string[]): void 
   for (const linked of packages) {
     const path = join(folder, "node_modules", linked);
     mkdirSync(dirname(path), { recursive: true });
-    symlinkSync(join(ROOT, "node_modules", linked), path);
+    // On Windows, every user may make a junction.
+    symlinkSync(join(ROOT, "node_modules", linked), path, "junction");
   }
 }

@@ -1,6 +1,7 @@
 "use strict";
 
 const { writeSync } = require("node:fs");
+const needs = require("./platform.json");
 
 /** How to get a requirement, by an empty variable or by a part of the names of skipped tests. */
 const REQUIREMENTS = {
@@ -49,6 +50,11 @@ function describeSkipped({ numPendingTests, testResults }) {
   const lines = Object.entries(REQUIREMENTS)
     .filter(([part]) => process.env[part] === "" || names.some((name) => name.includes(part)))
     .map(([, need]) => `  ${need}`);
+  const { platform } = process;
+  const lacking = Object.entries(needs)
+    .filter(([, { platforms }]) => !platforms.includes(platform))
+    .map(([need, { reason }]) => `  ${need}, not on ${platform}: ${reason}`);
+  lines.push(...lacking);
   return [
     `${numPendingTests} tests were skipped.${lines.length > 0 ? " They need:" : ""}`,
     ...lines,

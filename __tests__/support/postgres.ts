@@ -7,6 +7,7 @@ import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
 import { makeOncePerRun } from "./once-per-run";
+import { has } from "./platform";
 import { findFreePort } from "./ports";
 import { until } from "./waiting";
 
@@ -20,6 +21,7 @@ export function describeWithPostgres(name: string, define: () => void): void {
 }
 
 function findBinaries(): string | undefined {
+  if (!has("signals")) return undefined;
   const { PUSH_TEST_POSTGRES_BIN: chosen = "", PATH = "" } = process.env;
   if (chosen !== "") return chosen;
   const debian = "/usr/lib/postgresql";

@@ -5,6 +5,14 @@ const { tmpdir } = require("node:os");
 const { delimiter, join } = require("node:path");
 const { buildPage } = require("../../lib/admin/console/page/build");
 
+/** Where macOS and Windows have a Chromium, which is on no PATH there. */
+const CHROMES = [
+  "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome",
+  "/Applications/Chromium.app/Contents/MacOS/Chromium",
+  "C:/Program Files/Google/Chrome/Application/chrome.exe",
+  "C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe",
+];
+
 /** Runs once before all tests. */
 module.exports = function prepare() {
   // The Jest of durable/sqlite.test.ts shares the resources of the run around it.
@@ -19,6 +27,7 @@ module.exports = function prepare() {
     "PUSH_TEST_CHROMIUM",
     ["chromium", "chromium-browser", "google-chrome"],
     process.env.CHROMIUM_PATH,
+    ...CHROMES,
   );
   // The router looks for the page beside its own module; here that is in lib.
   buildPage(join(__dirname, "../../lib/admin/console/assets"));
@@ -29,11 +38,11 @@ module.exports = function prepare() {
  *
  * @throws Error with CI=true and without it: there, no test may be skipped.
  */
-function find(variable, names, chosen = "") {
+function find(variable, names, ...places) {
   if (process.env[variable] !== undefined) return;
   const folders = (process.env.PATH ?? "").split(delimiter);
   const files = names.flatMap((name) => folders.map((folder) => join(folder, name)));
-  const found = [chosen, ...files].find((file) => existsSync(file));
+  const found = [...places, ...files].find((file) => file && existsSync(file));
   process.env[variable] = found ?? "";
   if (found === undefined && process.env.CI === "true") {
     throw new Error(`The tests need one of these on the PATH: ${names.join(", ")}.`);

@@ -4,9 +4,10 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { has } from "./platform";
 import { findFreePort, untilListening } from "./ports";
 
-const binary = process.env.PUSH_TEST_REDIS_SERVER ?? "";
+const binary = has("signals") ? (process.env.PUSH_TEST_REDIS_SERVER ?? "") : "";
 
 /** Tests that start and stop a Redis of their own; skipped, and counted, where there is none. */
 export const describeWithRedis = binary === "" ? describe.skip : describe;

@@ -8,6 +8,7 @@ import {
 } from "express-push-verification/durable";
 import { findDiskRisk } from "../../../lib/durable/sqlite/disk";
 import { silent } from "../../support/durable";
+import { itNeeds } from "../../support/platform";
 
 const folder = fs.mkdtempSync(join(tmpdir(), "push options-"));
 const file = join(folder, "push.db");
@@ -35,7 +36,7 @@ it("rejects Deno, and names it", () => {
   Object.defineProperty(process, "versions", own);
 });
 
-it.each([
+itNeeds("/proc").each([
   ["nfs4", folder, /^TypeError: .* is on nfs4/],
   ["cifs", folder, /^TypeError: .* is on cifs/],
   ["9p", folder, /^TypeError: .* is on 9p/],
@@ -73,7 +74,7 @@ it.each([
   expect(() => findDiskRisk(share)).toThrow(TypeError),
 );
 
-it("warns when it cannot see the disk", async () => {
+itNeeds("/proc")("warns when it cannot see the disk", async () => {
   const read = jest.spyOn(fs, "readFileSync").mockImplementation(() => {
     throw Object.assign(new Error("none"), { code: "ENOENT" });
   });

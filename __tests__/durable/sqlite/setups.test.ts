@@ -5,6 +5,7 @@ import { dirname, join } from "node:path";
 import { sqliteQueue } from "express-push-verification/durable";
 import { TYPESCRIPT_OPTIONS } from "../../support/child-processes";
 import { silent } from "../../support/durable";
+import { has, itNeeds } from "../../support/platform";
 import { createFile, damagePages, execute, removeFiles } from "../../support/sqlite";
 import { describeSetups, type Outcome, type Rejection, type Setup } from "../setups/setup";
 
@@ -113,17 +114,7 @@ const MOUNT: Setup = [
   () => execFileSync("umount", ["-l", mounted]),
 ];
 
-const SETUPS: Setup[] = [
-  ["no file", withFile(() => {})],
-  ["its own file", withFile(create)],
-  ["an empty file", withFile((file) => fs.writeFileSync(file, ""))],
-  ...(isRoot ? [MOUNT] : []),
-  [
-    "a folder that does not exist",
-    withFile((file) => fs.rmSync(dirname(file), { recursive: true })),
-    WRONG(/folder that exists/),
-  ],
-  ["a folder in place of a file", withFile((file) => fs.mkdirSync(file)), WRONG(/path of a file/)],
+const OF_OTHERS: Setup[] = [
   ["a file of another user", withPermissions(0o777, { "": 0o444 }), READONLY("push\\.db")],
   ["a folder of another user", withPermissions(0o555, { "": 0o666 }), READONLY("push-sqlite-\\w+")],
   ["a folder of another user, no file", withPermissions(0o555, {}), READONLY("push-sqlite-\\w+")],
@@ -142,6 +133,19 @@ const SETUPS: Setup[] = [
     withFile((file) => fs.symlinkSync(join(dirname(file), "gone", "push.db"), file)),
     UNWRITABLE,
   ],
+];
+
+const SETUPS: Setup[] = [
+  ["no file", withFile(() => {})],
+  ["its own file", withFile(create)],
+  ["an empty file", withFile((file) => fs.writeFileSync(file, ""))],
+  ...(isRoot && has("/proc") ? [MOUNT] : []),
+  [
+    "a folder that does not exist",
+    withFile((file) => fs.rmSync(dirname(file), { recursive: true })),
+    WRONG(/folder that exists/),
+  ],
+  ["a folder in place of a file", withFile((file) => fs.mkdirSync(file)), WRONG(/path of a file/)],
   [
     "a folder in place of the -wal",
     withFile(async (file) => fs.mkdirSync(`${await create(file)}-wal`)),
@@ -167,3 +171,4 @@ const SETUPS: Setup[] = [
 ];
 
 describeSetups("SQLite", SETUPS);
+describeSetups("SQLite, without a right or a folder", OF_OTHERS, itNeeds("file modes"));
