@@ -32,15 +32,15 @@ describe("createWarnOfPath", () => {
     ["/", 1],
   ])("of %j: %i warnings", (url, count) => {
     const warn = createWarnOfPath([PUBLIC_URL, "https://hooks.example.test/second"]);
-    for (let times = 0; times < 2; times++) warn(url, false);
+    for (let times = 0; times < 2; times++) warn(url, false, false);
     expect(warnings.listMessages()).toHaveLength(count);
   });
 
   it("names both paths, bounded and escaped, without a query, unless that of publicUrl is /", () => {
-    createWarnOfPath(["https://hooks.example.test"])("/favicon.ico", false);
+    createWarnOfPath(["https://hooks.example.test"])("/favicon.ico", false, false);
     const url = `/a\u202E${"x".repeat(20_000)}`;
-    createWarnOfPath([`https://a.example/${"y".repeat(20_000)}?token=hush`])(url, false);
-    createWarnOfPath([PUBLIC_URL])("/other?code=hush", false);
+    createWarnOfPath([`https://a.example/${"y".repeat(20_000)}?token=hush`])(url, false, false);
+    createWarnOfPath([PUBLIC_URL])("/other?code=hush", false, false);
     const [long = "", short = ""] = warnings.listMessages();
     expect(long).toContain("/a\\u202exx");
     expect(long.length).toBeLessThan(1_000);

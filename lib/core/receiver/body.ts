@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-// Not the global ones: a test may fake the timers of its app, also before this is loaded.
-import { clearTimeout, setImmediate, setTimeout } from "node:timers";
+import { clearTimeout } from "node:timers";
 import { isUint8Array } from "node:util/types";
+import { Callbacks } from "../errors/callbacks";
 import { WebhookError } from "../errors/webhook-error";
 import { assertWellFormed, decodeForm, isRawBody, MAX_PARAMETERS } from "../event/form";
 import { listFlatPairs, type Pair } from "../event/event-parameters";
@@ -78,38 +78,42 @@ export function readAgain(req: IncomingMessage, { limitBytes }: BodyLimits): Uin
 export function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     if (req.destroyed) return reject(truncated(req.errored));
+    const callbacks = new Callbacks(reject);
     const collector = new BodyCollector(limits.limitBytes);
     let isSettled = false;
     let timer: NodeJS.Timeout | undefined;
     const fail = (error: unknown) => {
       isSettled = true;
       clearTimeout(timer);
-      // Flow control then stops the client, until the response is written.
-      req.off("data", add).pause();
       reject(error);
+      // Flow control then stops the client, until the response is written.
+      req.pause();
     };
     const cut = (cause?: unknown) => {
       if (!isSettled) fail(truncated(cause));
     };
-    const add = (chunk: unknown) => {
-      try {
-        collector.add(chunk, req.readableEncoding);
-      } catch (error) {
-        fail(error);
-      }
-    };
-    const end = () => {
-      isSettled = true;
-      clearTimeout(timer);
-      resolve(collector.take());
-    };
-    req.on("data", add).on("end", end).on("error", cut).on("close", cut);
-    // Another middleware may have paused it.
-    if (req.isPaused()) req.resume();
+    callbacks
+      .on(req, "data", (chunk: unknown) => {
+        if (isSettled) return;
+        try {
+          collector.add(chunk, req.readableEncoding);
+        } catch (error) {
+          fail(error);
+        }
+      })
+      .on(req, "end", () => {
+        isSettled = true;
+        clearTimeout(timer);
+        resolve(collector.take());
+      })
+      .on(req, "error", cut)
+      .on(req, "close", cut);
+    // Another middleware may have paused it; a mock has no such state.
+    if (isStream(req) && req.isPaused()) req.resume();
     // Most bodies arrive with their headers, and need no timer.
-    setImmediate(() => {
+    callbacks.setImmediate(() => {
       if (isSettled) return;
-      timer = setTimeout(() => {
+      timer = callbacks.setTimeout(() => {
         const isHeld = req.readableLength > 0;
         fail(isHeld ? consumed("another listener holds the stream") : bodyTimeout(limits));
       }, bodyTimeMs(limits));
@@ -117,30 +121,37 @@ export function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promis
   });
 }
 
+/** Returns whether a request is a stream; a mock is not, and may emit events. */
+export function isStream(req: IncomingMessage): boolean {
+  return typeof (req as Partial<IncomingMessage>).pause === "function";
+}
+
 /** Reads the stream of a `Request`, within the limits. */
-export async function readWebStream(body: ReadableStream, limits: BodyLimits): Promise<Uint8Array> {
-  const reader = (body as ReadableStream<Uint8Array>).getReader();
-  const collector = new BodyCollector(limits.limitBytes);
-  const time = { isOver: false };
-  // It ends a pending read. Not awaited: a source that hangs would delay the response.
-  const cancel = () => void reader.cancel().catch(() => "the error of the read is thrown");
-  const timer = setTimeout(() => {
-    time.isOver = true;
-    cancel();
-  }, bodyTimeMs(limits));
-  try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (time.isOver) throw bodyTimeout(limits);
-      if (done) return collector.take();
-      collector.add(value);
-    }
-  } catch (error) {
-    cancel();
-    throw error instanceof WebhookError ? error : truncated(error);
-  } finally {
-    clearTimeout(timer);
-  }
+export function readWebStream(body: ReadableStream, limits: BodyLimits): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    const reader = (body as ReadableStream<Uint8Array>).getReader();
+    const collector = new BodyCollector(limits.limitBytes);
+    const fail = (error: unknown) => {
+      reject(error);
+      // It ends a pending read. Not awaited: a source that hangs would delay the response.
+      reader.cancel().catch(() => "the error of the read is thrown");
+    };
+    const callbacks = new Callbacks(reject);
+    const timer = callbacks.setTimeout(() => fail(bodyTimeout(limits)), bodyTimeMs(limits));
+    const collect = async () => {
+      for (;;) {
+        const { done, value } = await reader.read();
+        if (done) return collector.take();
+        collector.add(value);
+      }
+    };
+    collect()
+      .finally(() => clearTimeout(timer))
+      .then(resolve, (error: unknown) => {
+        fail(error instanceof WebhookError ? error : truncated(error));
+      })
+      .catch(reject);
+  });
 }
 
 /** Returns the error of a body that is over the limit. */

@@ -1,0 +1,52 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+// Not the global ones: a test may fake the timers of its app, also before this is loaded.
+import { setImmediate, setTimeout } from "node:timers";
+import { readThrown } from "../../kit/thrown-value";
+
+/** A stream, a request or a response, or what imitates one and may emit nothing. */
+interface Emitter {
+  on?(event: string, listener: (...args: never[]) => void): unknown;
+}
+
+/**
+ * Registers the listeners and the timers of a request. Node.js ends a process whose listener or timer
+ * throws, and they use requests and responses whose methods other middlewares have replaced: what
+ * one throws is passed to `onThrown` instead.
+ */
+export class Callbacks {
+  constructor(readonly onThrown: (error: unknown) => void) {}
+
+  /** Adds a listener of an event. */
+  on<Args extends unknown[]>(
+    emitter: Emitter,
+    event: string,
+    listener: (...args: Args) => void,
+  ): this {
+    emitter.on?.(event, this.#guard(listener) as () => void);
+    return this;
+  }
+
+  setTimeout(callback: () => void, delayMs: number): NodeJS.Timeout {
+    return setTimeout(this.#guard(callback), delayMs);
+  }
+
+  setImmediate(callback: () => void): void {
+    setImmediate(this.#guard(callback));
+  }
+
+  #guard<Args extends unknown[]>(callback: (...args: Args) => void): (...args: Args) => void {
+    return (...args) => {
+      try {
+        callback(...args);
+      } catch (error) {
+        this.onThrown(error);
+      }
+    };
+  }
+}
+
+/** Destroys a response that cannot be sent, and its connection when `res.destroy` was replaced. */
+export function destroyResponse(req: IncomingMessage, res: ServerResponse): void {
+  readThrown(() => res.destroy());
+  readThrown(() => req.socket.destroy());
+}
