@@ -110,7 +110,7 @@ describe("pushWebhooks", () => {
       const get = () => {
         throw broken;
       };
-      void push(Object.defineProperty(req, "rawBody", { get }), res);
+      void push(Object.defineProperty(req, "readableDidRead", { get }), res);
     });
     expect(await send(port, eventRequest("factor.created"))).toHaveProperty("status", 500);
     const cause = { name: "RangeError", message: broken.message };

@@ -113,7 +113,7 @@ export class NodeRequest implements IncomingRequest {
     const form = parsed();
     if (form !== undefined) return form;
     if (!isAnnounced || (!wasRead && length === 0)) return "";
-    if (bytes + rest.length === 0) throw consumed(NOTHING_KEPT);
+    if (bytes + rest.length === 0) throw consumed(findThrowing(req) ?? NOTHING_KEPT);
     const name = bytes === 0 ? "the stream" : collected === req.body ? "req.body" : "req.rawBody";
     const all = length > 0 ? length : `at least ${expected}`;
     const error = consumed(`${name} has ${bytes || rest.length} of ${all} bytes`);
@@ -133,6 +133,13 @@ function listKept(req: NodeMessage): (string | Uint8Array)[] {
 /** Reads a member that a platform may define by a getter, which throws for a body that it cannot parse. */
 function readKept(req: NodeMessage, name: "rawBody" | "body"): unknown {
   return readThrown(() => req[name]);
+}
+
+/** Describes a member of a request that throws; undefined when none does. */
+function findThrowing(req: NodeMessage): string | undefined {
+  const names = ["rawBody", "body"] as const;
+  const name = names.find((one) => readThrown(() => [req[one]]) === undefined);
+  return name && `its getter of req.${name} throws`;
 }
 
 /** Returns whether a path of a route matches each path. */
