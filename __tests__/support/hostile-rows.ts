@@ -106,6 +106,10 @@ const TYPES: HostileRow[] = [
     `${FORM} ; Charset="UTF-8" ; a=b`,
     `${FORM}; boundary="charset=utf-16"`,
     String.raw`${FORM}; a="\";charset=utf-16"; charset=utf-8`,
+    ...["charset=", 'charset=""', "charset='utf-8'", 'charset=" UTF-8 "', "charset=US-ASCII"].map(
+      (parameter) => `${FORM}; ${parameter}`,
+    ),
+    `${FORM}, ${FORM}; charset=utf-8`,
   ].map((type): HostileRow => [type, typed(type), 200]),
   ...[
     ...words(`application/json multipart/form-data;boundary=x ${FORM}x`),
@@ -118,10 +122,30 @@ const TYPES: HostileRow[] = [
   // HTTP/2 does not announce a body, so a type is missing there.
   ["none, and no body", [rawRequest({ ...untyped, body: undefined })], 403],
   ["one without a body", { ...typed("text/plain"), body: undefined }, UNSUPPORTED],
-  ["an encoding that is none", withHeader("content-encoding", "Identity"), 200],
-  ["two", [rawRequest(good, ["content-type: application/json"])], UNSUPPORTED],
-  ["gzip", withHeader("content-encoding", "gzip"), UNSUPPORTED],
-  ["a list of encodings", withHeader("content-encoding", "BR, gzip"), UNSUPPORTED],
+  ["two equal ones", [rawRequest(good, [`content-type: ${FORM}`])], 200],
+  [
+    "two, of which one is no form",
+    [rawRequest(good, ["content-type: application/json"])],
+    UNSUPPORTED,
+  ],
+  ["a list, of which one is no form", typed(`${FORM}, application/json`), UNSUPPORTED],
+  ...["", "Identity", "identity, identity", "none", "UTF-8"].map((encoding): HostileRow => [
+    `the encoding ${JSON.stringify(encoding)}`,
+    withHeader("content-encoding", encoding),
+    200,
+  ]),
+  [
+    "two encodings that compress nothing",
+    [rawRequest(good, ["content-encoding: identity", "content-encoding: none"])],
+    200,
+  ],
+  ...["gzip", "BR, gzip", "identity, gzip", "deflate", "zstd", "x y"].map(
+    (encoding): HostileRow => [
+      `the encoding ${encoding}`,
+      withHeader("content-encoding", encoding),
+      UNSUPPORTED,
+    ],
+  ),
 ];
 
 const allowing = (account: string, service: string) =>

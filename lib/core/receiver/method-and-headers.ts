@@ -76,25 +76,39 @@ function adviseOnHeader(request: IncomingRequest, missing: string): string {
 }
 
 function assertForm(contentTypes: readonly string[], contentEncodings: readonly string[]): void {
-  if (contentTypes.length !== 1 || !isUtf8Form(contentTypes[0] ?? "")) {
+  // A repeated header, or one that a proxy has joined: each reading must be a form.
+  const types = contentTypes.flatMap((value) => value.split(","));
+  if (types.length === 0 || !types.every(isUtf8Form)) {
     throw new WebhookError(
       "CONTENT_TYPE_UNSUPPORTED",
       "The body must be a form in UTF-8: application/x-www-form-urlencoded or application/x-www-urlencoded.",
     );
   }
-  if (contentEncodings.some((encoding) => encoding.toLowerCase() !== "identity")) {
-    const message = "The body must not be compressed: Content-Encoding must be absent.";
-    throw new WebhookError("CONTENT_TYPE_UNSUPPORTED", message);
-  }
+  const encoding = contentEncodings
+    .flatMap((value) => value.split(","))
+    .map((value) => value.trim())
+    .find((value) => !NO_ENCODING.test(value));
+  if (encoding === undefined) return;
+  // The client chooses it: another text could forge a log line.
+  const shown = /^[\w-]{1,20}$/.test(encoding) ? encoding : "unknown";
+  const message = `The body must not be compressed: Content-Encoding is ${shown}. Have the proxy that compresses requests leave this path out.`;
+  throw new WebhookError("CONTENT_TYPE_UNSUPPORTED", message);
 }
+
+/** The encodings that compress nothing, as senders and proxies write them. */
+const NO_ENCODING = /^(?:identity|none|utf-?8)?$/i;
+
+/** The charsets whose bytes are UTF-8; some senders leave the value empty. */
+const UTF8 = /^(?:utf-?8|us-ascii)?$/i;
 
 function isUtf8Form(contentType: string): boolean {
   if (!isFormType(contentType)) return false;
   if (!contentType.includes(";")) return true;
-  // Names and quoted values as in RFC 9110, section 5.6.6.
-  const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]*))/g;
-  for (const [, name = "", quoted, plain = ""] of contentType.matchAll(parameter)) {
-    if (name.toLowerCase() === "charset" && !/^utf-?8$/i.test(quoted ?? plain)) return false;
+  // Names and quoted values as in RFC 9110, section 5.6.6; some senders write other quotes.
+  const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'([^';]*)'|([^\s;"]*))/g;
+  for (const [, name = "", ...values] of contentType.matchAll(parameter)) {
+    const charset = values.find((value) => value !== undefined) ?? "";
+    if (name.toLowerCase() === "charset" && !UTF8.test(charset.trim())) return false;
   }
   return true;
 }
