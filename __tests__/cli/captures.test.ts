@@ -1,5 +1,6 @@
 import { once } from "node:events";
 import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
+import { ServerResponse } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -70,6 +71,15 @@ it.each<[status: number, reason: RegExp, start: string, headers: string, bodyByt
   const bytes = `${head}Content-Length: ${size}\r\n\r\n${"a".repeat(size)}`;
   expect(await record(bytes, [], status)).toMatch(reason);
   expect(existsSync(file)).toBe(false);
+});
+
+it("record goes on after a response whose methods throw", async () => {
+  const broken = jest.spyOn(ServerResponse.prototype, "writeHead").mockImplementationOnce(() => {
+    throw new RangeError("inside");
+  });
+  const bytes = "POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 0\r\n\r\n";
+  expect(await record(bytes, [], 0)).toMatch(/inside/);
+  broken.mockRestore();
 });
 
 it("a receiver accepts a replayed webhook request, and explain a captured one", async () => {

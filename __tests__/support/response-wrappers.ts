@@ -3,7 +3,7 @@ import { join } from "node:path";
 import session from "express-session";
 import type { Middleware } from "./servers";
 
-/** A middleware, and whether it throws itself: the response is then destroyed. */
+/** A middleware, and whether it fails itself: the response may then be destroyed. */
 export type Wrapper = readonly [name: string, middleware: Middleware, throws?: boolean];
 
 type Factory = (...options: unknown[]) => Middleware;
@@ -164,7 +164,7 @@ export const WRAPPERS: readonly Wrapper[] = [
   ["keeps the body", keepBody],
   ["counts statuses", replace("end", (end, chunk, encoding) => end(chunk, encoding))],
   ["ends later", replace("end", (end, ...args) => void setImmediate(end, ...args))],
-  ["responds instead", takeOver],
+  ["responds instead", takeOver, true],
   [
     "emits an error at its end",
     (_req, res, next) => {

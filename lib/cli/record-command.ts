@@ -1,14 +1,15 @@
 import { appendFile } from "node:fs/promises";
 import { once } from "node:events";
-import { createServer, request as requestHttp, type IncomingMessage } from "node:http";
+import { createServer, request as requestHttp } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import { urlToHttpOptions } from "node:url";
 import type { Command } from "commander";
 import * as z from "zod";
+import { type Capture, createListener, pairHeaders } from "../core/door";
 import { isForOtherPage, isLocalHost, readLimited } from "../kit/local-server";
 import { parseJson } from "../kit/text";
-import { type Capture, pairHeaders } from "../core/door";
 import { print, printJson, printNote, printPainted, type Terminal } from "./terminal";
 import { readTextFile } from "./text-file";
 import { addServerOptions, assertUrl, type ServerOptions, UsageError } from "./arguments";
@@ -62,13 +63,15 @@ export function addRecordCommands(program: Command, terminal: Terminal): void {
         printNote(terminal, `The request was not stored: ${reason}`);
         return status;
       };
-      const server = createServer((req, res) => {
-        void store(req)
-          .catch(({ message }: Error) => reject(500, message))
-          .then((status) =>
-            res.writeHead(status, req.complete ? {} : { Connection: "close" }).end(),
-          );
-      });
+      const respond = async (req: IncomingMessage, res: ServerResponse) => {
+        const status = await store(req).catch(({ message }: Error) => reject(500, message));
+        res.writeHead(status, req.complete ? {} : { Connection: "close" }).end();
+      };
+      const server = createServer(
+        createListener(respond, (error) => {
+          printNote(terminal, `The response failed: ${(error as Error).message}`);
+        }),
+      );
       async function store(req: IncomingMessage): Promise<number> {
         const { method = "", url = "", headers, rawHeaders } = req;
         if (!isLocalHost(headers, [host, ...allowedHost])) {

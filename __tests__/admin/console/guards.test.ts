@@ -1,10 +1,12 @@
 /** Guards of the console, without a browser. */
 import fs from "node:fs";
+import type { RequestHandler } from "express";
 import { pushWebhooks } from "express-push-verification";
 import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
+import { silent } from "../../support/receivers";
 import { SECRETS } from "../../support/upstream";
 import { APPS, makeStaffApp, type StaffAppOptions } from "../staff-app";
-import { readRequests, startConsole, useConsoles } from "./console-app";
+import { openLive, readRequests, startConsole, useConsoles } from "./console-app";
 import { createMemoryQueue } from "./memory-queue";
 
 useConsoles();
@@ -124,6 +126,31 @@ it("responds 503 when too many pages are open, and ends its streams with the ser
   app.server.close();
   await Promise.allSettled(ended);
 }, 10_000);
+
+it("ends a stream whose response a middleware has broken, and no other one", async () => {
+  const errors: unknown[] = [];
+  const logger = { ...silent, error: (fields: object) => void errors.push(fields) };
+  let isBroken = false;
+  const breakWrite: RequestHandler = (req, res, next) => {
+    const write = res.write.bind(res);
+    if (req.query.after === "broken") {
+      res.write = ((chunk: string) => {
+        if (isBroken) throw new Error("A wrapper failed.");
+        return write(chunk);
+      }) as never;
+    }
+    next();
+  };
+  const app = await startConsole({ router: { before: [breakWrite], logger } });
+  const [broken, other] = [await openLive(app, "broken"), await openLive(app)];
+  for (const stream of [broken, other]) expect(await stream.next()).toMatchObject({ rows: [] });
+  isBroken = true;
+  await app.deliver();
+  await expect(broken.next()).rejects.toThrow();
+  expect(await other.next()).toMatchObject({ rows: [{ type: "challenge.approved" }] });
+  expect(errors).toMatchObject([{ err: { message: "A wrapper failed." } }]);
+  await other.close();
+});
 
 describe("the options of the console", () => {
   const make = (options: object) => makeStaffApp(NOWHERE, options);

@@ -6,6 +6,7 @@ import express from "express";
 import type { Logger } from "express-push-verification";
 import { adminRouter } from "express-push-verification/admin";
 import { ACCOUNT_SID, SERVICE_SID } from "../../support/webhook-requests";
+import { WRAPPERS } from "../../support/response-wrappers";
 import { MAIN_KEY, SECRETS, useUpstream, WEBHOOK } from "../../support/upstream";
 import { APPS, makeStaffApp, type StaffAppOptions } from "../staff-app";
 
@@ -135,6 +136,30 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
     const rejected = await start({ makeApp, before: [consume] }).call("post /keys", {});
     expect(rejected).toMatchObject({ status: 500, body: { code: "BODY_CONSUMED" } });
   });
+
+  it.each(WRAPPERS.filter(([, , throws]) => throws !== true))(
+    "responds behind a middleware: %s",
+    async (_wrapper, middleware) => {
+      const { call } = start({ makeApp, before: [middleware as express.RequestHandler] });
+      for (const [line, status] of Object.entries({ "get /keys": 200, "get /nowhere": 404 }))
+        expect(await call(line)).toHaveProperty("status", status);
+    },
+  );
+
+  it.each(["setHeader", "status", "json", "send", "end"])(
+    "audits a write, and ends no process, behind a middleware that breaks res.%s",
+    async (method) => {
+      const breakMethod: express.RequestHandler = (_req, res, next) => {
+        res[method as "end"] = fail;
+        next();
+      };
+      const { call, audits } = start({ makeApp, before: [breakMethod], as: "account" });
+      for (const line of ["get /keys", "get /nowhere", "put /keys"])
+        await expect(call(line)).rejects.toHaveProperty("code", "ECONNRESET");
+      await expect(call("post /keys", {})).rejects.toHaveProperty("code", "ECONNRESET");
+      expect(audits.map(({ action }) => action)).toContain("key.create");
+    },
+  );
 
   it("responds, and audits without an actor, when all options throw, also the logger", async () => {
     const throwing = { debug: fail, info: fail, warn: fail, error: fail };

@@ -103,6 +103,11 @@ describe("pushWebhooks", () => {
     expect(await (await send(port, eventRequest("factor.created"))).text()).toBe("mine");
   });
 
+  it("is a plain function of three parameters: restify rejects an async one", () => {
+    const push = pushWebhooks(options);
+    expect([push.constructor.name, push.length]).toEqual(["Function", 3]);
+  });
+
   it("responds 500 when a property of the request throws", async () => {
     const { push, errors } = createReceiver();
     const broken = Object.assign(new RangeError("a getter failed"), { body: "hush" });

@@ -1,3 +1,4 @@
+import { ServerResponse } from "node:http";
 import type { NewKey } from "../../../lib/emulator/resources/keys";
 import { createEmulator, type Emulator } from "express-push-verification/emulator";
 import errors from "../../fixtures/errors.json";
@@ -110,6 +111,18 @@ describe("the emulator's server", () => {
     expect(JSON.stringify(response.body)).not.toContain("inside");
     const type = { type: "EmulatorWarning" };
     expect(warnings.list()).toEqual([[expect.stringContaining("RangeError: inside"), type]]);
+  });
+
+  it("destroys a response whose methods throw, such as those that an agent replaced", async () => {
+    const emulator = await startEmulator();
+    const broken = jest.spyOn(ServerResponse.prototype, "writeHead").mockImplementation(() => {
+      throw new RangeError("inside");
+    });
+    await expect(callApi(emulator, "GET", `${keysPath(emulator)}.json`)).rejects.toThrow();
+    broken.mockRestore();
+    expect(warnings.list()).toHaveLength(2);
+    const response = await callApi(emulator, "GET", `${keysPath(emulator)}.json`);
+    expect(response).toHaveProperty("status", 200);
   });
 });
 

@@ -30,6 +30,8 @@ export interface ConsoleParts {
   reveals: boolean;
   /** Names the person who sent a request. */
   readActor(req: Request): Promise<string | undefined>;
+  /** Logs an error of a response that has begun. */
+  logFailedResponse(error: unknown): void;
 }
 
 const deadLetterSchema = z.strictObject({
@@ -109,13 +111,14 @@ function readId({ params }: Request): string {
 }
 
 function listReceiverRoutes(
-  { client, queue, reveals, readActor }: ConsoleParts,
+  { client, queue, reveals, readActor, logFailedResponse }: ConsoleParts,
   push: PushWebhooks,
   inspection: ReceiverInspection,
 ): Route[] {
   const owner = { id: crypto.randomUUID().slice(0, 8), name: `${process.pid} on ${hostname()}` };
   const log = createRequestLog(inspection, owner, reveals);
-  const openStream = createLive(log, queue && createQueueStates(log, queue, reveals));
+  const refresh = queue && createQueueStates(log, queue, reveals);
+  const openStream = createLive(log, logFailedResponse, refresh);
   const { confirm, signRequest } = inspection;
   const routes: Route[] = [
     {

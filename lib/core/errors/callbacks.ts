@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 // Not the global ones: a test may fake the timers of its app, also before this is loaded.
-import { setImmediate, setTimeout } from "node:timers";
+import { setImmediate, setInterval, setTimeout } from "node:timers";
 import { readThrown } from "../../kit/thrown-value";
 
 /** A stream, a request or a response, or what imitates one and may emit nothing. */
@@ -26,8 +26,17 @@ export class Callbacks {
     return this;
   }
 
+  /** Calls a function now. */
+  run(callback: () => void): void {
+    this.#guard(callback)();
+  }
+
   setTimeout(callback: () => void, delayMs: number): NodeJS.Timeout {
     return setTimeout(this.#guard(callback), delayMs);
+  }
+
+  setInterval(callback: () => void, delayMs: number): NodeJS.Timeout {
+    return setInterval(this.#guard(callback), delayMs);
   }
 
   setImmediate(callback: () => void): void {
@@ -43,6 +52,19 @@ export class Callbacks {
       }
     };
   }
+}
+
+/** Creates a listener of a server: an error of its promise is reported, and destroys the response. */
+export function createListener(
+  respond: (req: IncomingMessage, res: ServerResponse) => Promise<void>,
+  report: (error: unknown) => void,
+): (req: IncomingMessage, res: ServerResponse) => void {
+  return (req, res) => {
+    respond(req, res).catch((error: unknown) => {
+      destroyResponse(req, res);
+      report(error);
+    });
+  };
 }
 
 /** Destroys a response that cannot be sent, and its connection when `res.destroy` was replaced. */
