@@ -152,6 +152,35 @@ it("ends a stream whose response a middleware has broken, and no other one", asy
   await other.close();
 });
 
+it("writes nothing to a stream after its end, which a slow page delays", async () => {
+  let writes = 0;
+  let hasEnded: () => void;
+  const ended = new Promise<void>((resolve) => (hasEnded = resolve));
+  const delayEnd: RequestHandler = (req, res, next) => {
+    if (req.query.after === "slow") {
+      res.end = ((): unknown => {
+        res.write = (() => ++writes) as never;
+        hasEnded();
+        return res;
+      }) as never;
+    }
+    next();
+  };
+  const app = await startConsole({ router: { before: [delayEnd] } });
+  const slow = await openLive(app, "slow");
+  await slow.next();
+  const now = performance.now.bind(performance);
+  const clock = jest.spyOn(performance, "now").mockImplementation(() => now() + 5_000);
+  await ended;
+  clock.mockRestore();
+  const other = await openLive(app);
+  await other.next();
+  await app.deliver();
+  await other.next();
+  expect(writes).toBe(0);
+  await other.close();
+});
+
 describe("the options of the console", () => {
   const make = (options: object) => makeStaffApp(NOWHERE, options);
 

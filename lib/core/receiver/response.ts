@@ -4,6 +4,7 @@ import { clearTimeout } from "node:timers";
 import { bodyTimeMs, isStream, type BodyLimits } from "./body";
 import type { Callbacks } from "../errors/callbacks";
 import { createNeutralCause } from "../../kit/neutral-cause";
+import { readThrown } from "../../kit/thrown-value";
 import { WebhookError } from "../errors/webhook-error";
 import type { IncomingRequest } from "./incoming-request";
 import { FormError } from "../event/form";
@@ -132,7 +133,7 @@ export function addCode(error: unknown): unknown {
 
 /** Returns an error of the request path as a WebhookError: `INTERNAL_ERROR` when it has no code. */
 export function toWebhookError(error: unknown): WebhookError {
-  const coded = addCode(error);
+  const coded = readThrown(() => addCode(error));
   if (coded instanceof WebhookError) return coded;
   const cause = createNeutralCause(error);
   return new WebhookError("INTERNAL_ERROR", "The receiver itself failed; see the cause.", {
