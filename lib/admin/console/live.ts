@@ -1,6 +1,6 @@
 import type { ServerResponse } from "node:http";
 import { clearInterval, clearTimeout } from "node:timers";
-import { Callbacks, destroyResponse } from "../../core/door";
+import { Callbacks, destroyResponse } from "../../kit/callbacks";
 import type { LiveUpdate } from "./console-view";
 import type { RequestLog } from "./request-log";
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
 import { clearTimeout } from "node:timers";
 import { isUint8Array } from "node:util/types";
-import { Callbacks } from "../errors/callbacks";
+import { Callbacks } from "../../kit/callbacks";
 import { WebhookError } from "../errors/webhook-error";
 import { assertWellFormed, decodeForm, isRawBody, MAX_PARAMETERS } from "../event/form";
 import { listFlatPairs, type Pair } from "../event/event-parameters";

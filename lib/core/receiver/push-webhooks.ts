@@ -21,7 +21,7 @@ import { createChallengeWaits } from "../delivery/challenge-wait";
 import { createDelivery } from "../delivery/delivery";
 import type { QueuedEvent } from "../delivery/event-queue";
 import { createHandlers } from "../delivery/handler-registry";
-import { Callbacks, destroyResponse } from "../errors/callbacks";
+import { Callbacks, destroyResponse } from "../../kit/callbacks";
 import { WebhookError } from "../errors/webhook-error";
 import type { DeliveryResult } from "../event/event";
 import { createAccountScope } from "../delivery/account-scope";

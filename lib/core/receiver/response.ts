@@ -2,7 +2,7 @@ import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:ht
 import type { Duplex } from "node:stream";
 import { clearTimeout } from "node:timers";
 import { bodyTimeMs, isStream, type BodyLimits } from "./body";
-import type { Callbacks } from "../errors/callbacks";
+import type { Callbacks } from "../../kit/callbacks";
 import { createNeutralCause } from "../../kit/neutral-cause";
 import { readThrown } from "../../kit/thrown-value";
 import { WebhookError } from "../errors/webhook-error";

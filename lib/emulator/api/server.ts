@@ -4,7 +4,7 @@ import type { AddressInfo } from "node:net";
 import { EndpointResponse, type EndpointRequest } from "./endpoint-router";
 import type { Caller } from "./credentials";
 import { EmulatorError } from "../emulator-error";
-import { createListener } from "../../core/door";
+import { createListener } from "../../kit/callbacks";
 import { isForOtherPage, isLocalHost, readLimited } from "../../kit/local-server";
 import { decodeParameters } from "./parameters";
 

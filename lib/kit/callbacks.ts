@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 // Not the global ones: a test may fake the timers of its app, also before this is loaded.
 import { setImmediate, setInterval, setTimeout } from "node:timers";
-import { readThrown } from "../../kit/thrown-value";
+import { readThrown } from "./thrown-value";
 
 /** A stream, a request or a response, or what imitates one and may emit nothing. */
 interface Emitter {
