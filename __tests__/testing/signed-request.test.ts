@@ -71,11 +71,13 @@ describe("signedRequest", () => {
   });
 
   it("can have another header and content type, a type and parameters that do not exist yet", async () => {
-    const settings = { ...options, signatureHeader: "x-sig" };
+    const settings = { ...options, signatureHeader: ["x-sig", "x-other"] };
     const contentType = "application/x-www-form-urlencoded";
     const more = { contentType, extraParams: { factor_risk_score: "12" } };
     const made = signedRequest(settings, "challenge.denied", { type: "challenge.expired" }, more);
-    expect(made.headers).toEqual({ "x-sig": expect.any(String), "Content-Type": contentType });
+    const agent = { "User-Agent": "express-push-verification" };
+    const sent = { "x-sig": expect.any(String), "Content-Type": contentType, ...agent };
+    expect(made.headers).toEqual(sent);
     const event = await verifyPushRequest(made, settings);
     expect(event.type).toBe("challenge.expired");
     expect(event.params).toContainEqual(["factor_risk_score", "12"]);

@@ -1,8 +1,10 @@
 import { once } from "node:events";
 import type { Command } from "commander";
-import { createEmulator, type WebhookDelivery } from "../emulator";
+import { createEmulator, sendRequest, type Emulator, type WebhookDelivery } from "../emulator";
 import { print, printJson, printNote, printPainted, type Terminal } from "./terminal";
-import { readVariable } from "./environment";
+import { signRequest } from "../core/door";
+import { addSignatureHeader, readVariable } from "./environment";
+import { explainForbidden, isOfReceiver } from "./rejected-request";
 import { addServerOptions, assertUrl, choice, type ServerOptions } from "./arguments";
 
 interface RunOptions extends ServerOptions {
@@ -15,10 +17,10 @@ interface RunOptions extends ServerOptions {
 
 /** Adds `emulator`, which runs the emulated service until a signal. */
 export function addEmulatorCommand(program: Command, terminal: Terminal): void {
-  addServerOptions(program.command("emulator"), 4010)
+  const command = addServerOptions(program.command("emulator"), 4010);
+  addSignatureHeader(command, terminal)
     .description("run the emulated service and print each delivery")
     .option("--webhook-url <url...>", "URLs of receivers, each for all events")
-    .option("--signature-header <name>", "name of the signature header", "X-Service-Signature")
     .addOption(choice("--version <version>", "version of the events", ["v1", "v2"], "v2"))
     .option("--content-type <type>", "content type of deliveries by POST")
     .option("--json", "print lines of JSON: the credentials, then each delivery")
@@ -35,9 +37,13 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
         accountSid: readVariable(terminal, "PUSH_ACCOUNT_SID") || undefined,
         serviceSid: readVariable(terminal, "PUSH_SERVICE_SID") || undefined,
       });
+      const explained = new Set<string>();
       emulator.onDelivery((delivery) => {
         if (json === true) printJson(terminal, delivery, 0);
         else printDelivery(terminal, delivery);
+        void explainDelivery(terminal, emulator, delivery, explained).catch((error: Error) =>
+          printNote(terminal, error.message),
+        );
       });
       await emulator.listen(port, host).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "EADDRINUSE") throw error;
@@ -68,6 +74,28 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
       if (!terminal.signal.aborted) await once(terminal.signal, "abort");
       await emulator.close();
     });
+}
+
+/** Says, once for each URL, why its receiver responded 403. */
+async function explainDelivery(
+  terminal: Terminal,
+  { authToken, signatureHeader }: Emulator,
+  { request, response, faults }: WebhookDelivery,
+  explained: Set<string>,
+): Promise<void> {
+  const { url, method, headers, params } = request;
+  if (response?.status !== 403 || !isOfReceiver(response) || explained.has(url)) return;
+  explained.add(url);
+  const contentType = headers["Content-Type"] ?? "";
+  const probed = params.filter(([name]) => name !== "uuid");
+  const probe = (name: string) => {
+    const common = { authToken, webhookUrl: url, method, contentType, params: probed };
+    return sendRequest(signRequest({ ...common, signatureHeader: name }));
+  };
+  // The URL of a GET has its parameters.
+  const isProbed = method === "POST" && faults.length === 0;
+  const sender = { signatureHeader, urlFlag: "--webhook-url", probe: isProbed ? probe : undefined };
+  printNote(terminal, await explainForbidden(sender));
 }
 
 function printDelivery(terminal: Terminal, delivery: WebhookDelivery): void {

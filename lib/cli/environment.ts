@@ -1,5 +1,7 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import type { Command } from "commander";
+import { SIGNATURE_HEADERS } from "../core/door";
 import { UsageError } from "./arguments";
 import type { Terminal } from "./terminal";
 
@@ -18,11 +20,22 @@ export const SERVICE_SETTINGS = [
 
 /** A variable of the environment that the commands read. */
 export type Variable =
-  (typeof SERVICE_SETTINGS)[number][1] | "PUSH_AUTH_TOKEN" | "PUSH_KEY_SECRET" | "PUSH_QUEUE";
+  | (typeof SERVICE_SETTINGS)[number][1]
+  | "PUSH_AUTH_TOKEN"
+  | "PUSH_KEY_SECRET"
+  | "PUSH_QUEUE"
+  | "PUSH_SIGNATURE_HEADER";
 
 /** Reads an environment variable; "" when it is not set. */
 export function readVariable({ env }: Terminal, variable: Variable): string {
   return env[variable] ?? "";
+}
+
+/** Adds the option for the header that a command signs with, or the variable of the environment. */
+export function addSignatureHeader(command: Command, terminal: Terminal): Command {
+  const name = readVariable(terminal, "PUSH_SIGNATURE_HEADER") || SIGNATURE_HEADERS[0];
+  const what = "name of the signature header, or $PUSH_SIGNATURE_HEADER";
+  return command.option("--signature-header <name>", what, name);
 }
 
 /** Ctrl-C at a prompt. */

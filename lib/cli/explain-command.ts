@@ -6,13 +6,14 @@ import {
   explainCause,
   joinReceivedUrl,
   listBodyPairs,
+  SIGNATURE_HEADERS,
   type SignatureCause,
   type SignatureReport,
   UncoveredTargetError,
 } from "../core/door";
 import { readCaptures } from "./record-command";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";
-import { readSecret } from "./environment";
+import { readSecret, readVariable } from "./environment";
 import { readTextFile } from "./text-file";
 import { choice, UsageError } from "./arguments";
 
@@ -27,8 +28,6 @@ interface ExplainOptions {
   accountSid?: string;
   json?: boolean;
 }
-
-const DEFAULT_NAME = "x-service-signature";
 
 /** Adds `explain`, which explains why the signature of a captured webhook request does not match. */
 export function addExplainCommand(program: Command, terminal: Terminal): void {
@@ -47,7 +46,11 @@ export function addExplainCommand(program: Command, terminal: Terminal): void {
       'header of the request, as for curl: "Name: value", or the signature alone; repeatable',
       (line: string, lines: string[] | undefined) => [...(lines ?? []), line],
     )
-    .option("--signature-header <name>", "name of the signature header among the headers")
+    .option(
+      "--signature-header <name>",
+      "name of the signature header among the headers, or $PUSH_SIGNATURE_HEADER",
+      readVariable(terminal, "PUSH_SIGNATURE_HEADER") || undefined,
+    )
     .option("--body-file <file>", "file with the body of a POST, as received")
     .option("--received-url <url>", "URL of the request as received; required for a GET")
     .addOption(choice("--method <method>", "HTTP method", ["POST", "GET"], "POST"))
@@ -143,8 +146,10 @@ function findSignature(lines: readonly string[], name?: string): string | undefi
 
 function chooseName(names: string[]): string | undefined {
   if (names.includes("")) return "";
-  if (names.includes(DEFAULT_NAME)) return DEFAULT_NAME;
-  const candidates = names.filter((name) => name.endsWith("-signature"));
+  const known = SIGNATURE_HEADERS.map((name) => name.toLowerCase()).filter((name) =>
+    names.includes(name),
+  );
+  const candidates = known.length > 0 ? known : names.filter((name) => name.endsWith("-signature"));
   if (candidates.length > 1) {
     throw new UsageError(
       `Several headers may hold the signature: ${candidates.join(", ")}. Name the one that the service signs with in --signature-header.`,

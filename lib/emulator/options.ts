@@ -5,6 +5,7 @@ import {
   isAuthToken,
   isFormType,
   type PushEventType,
+  SIGNATURE_HEADERS,
 } from "../core/door";
 import type * as z from "zod";
 import { createDigits, createSid } from "../kit/sid";
@@ -132,7 +133,7 @@ export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorSettin
     keys,
     webhooks: options.webhooks ?? [],
     allowedHosts: options.allowedHosts ?? [],
-    signatureHeader: options.signatureHeader ?? "X-Service-Signature",
+    signatureHeader: options.signatureHeader ?? SIGNATURE_HEADERS[0],
     contentType: options.contentType ?? FORM_CONTENT_TYPES[0],
     webhookMethod: options.webhookMethod ?? "POST",
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,

@@ -5,11 +5,12 @@ import {
   isMembers,
   type PushEventType,
   type PushEventVersion,
+  SIGNATURE_HEADERS,
   signRequest,
+  VERIFY_RULES,
   type VerifyOptions,
   type WebhookRequest,
 } from "../core/door";
-import { HEADER_NAME } from "../kit/option-rules";
 import { isText, validateOptions, oneOf, type OptionRules } from "../kit/validate-options";
 import { isHttpUrl } from "../kit/url";
 import { listFixturePairs, type EventFixtureOptions, type EventOverrides } from "./event-fixture";
@@ -26,8 +27,8 @@ export interface ReceiverSettings {
   authToken: VerifyOptions["authToken"];
   /** The publicUrl, or the first of a list. */
   publicUrl: VerifyOptions["publicUrl"];
-  /** @default "X-Service-Signature" */
-  signatureHeader?: string | undefined;
+  /** The name of the signature header, or the first of a list. @default "X-Service-Signature" */
+  signatureHeader?: string | readonly string[] | undefined;
 }
 
 /** Options of {@link signedRequest}. */
@@ -62,7 +63,7 @@ const SETTINGS_RULES: OptionRules<ReceiverSettings> = {
     expected: 'the publicUrl of the receiver, such as "https://app.example.com/webhooks/push"',
     required: true,
   },
-  signatureHeader: HEADER_NAME,
+  signatureHeader: VERIFY_RULES.signatureHeader,
 };
 
 const RULES: OptionRules<SignedRequestOptions> = {
@@ -105,7 +106,7 @@ export function signedRequest<Type extends PushEventType, Version extends PushEv
     authToken: [authToken as string | readonly string[]].flat()[0] ?? "",
     webhookUrl: [publicUrl].flat()[0] ?? "",
     method: options.method ?? "POST",
-    signatureHeader: signatureHeader ?? "X-Service-Signature",
+    signatureHeader: [signatureHeader ?? SIGNATURE_HEADERS].flat()[0] ?? "",
     contentType: options.contentType ?? FORM_CONTENT_TYPES[0],
     params,
   });

@@ -107,7 +107,7 @@ describe("verifyPushRequest", () => {
       { ...request, headers: { "X-Acme-Signature": "x" } },
       options,
     );
-    await expect(verified).rejects.toThrow("The request has x-acme-signature;");
+    await expect(verified).rejects.toThrow("the request has x-acme-signature.");
   });
 
   it.each<[message: RegExp, given: unknown, settings?: unknown]>([

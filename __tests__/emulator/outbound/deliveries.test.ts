@@ -113,7 +113,7 @@ describe("deliveries", () => {
     expect(others).toEqual({
       "Content-Type": "application/x-www-urlencoded",
       "X-Idempotency-Token": uuid,
-      "User-Agent": "PushWebhook/1.0",
+      "User-Agent": "express-push-verification",
     });
     expect([uuids, told]).toEqual([[uuid, uuid], [delivery]]);
   });
