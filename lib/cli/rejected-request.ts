@@ -31,5 +31,5 @@ export async function explainForbidden(sender: RejectedSender): Promise<string> 
       ? "The signature is right, and the receiver rejects the event: its option confirm says no, because the service does not have this challenge or factor, or allowedAccountSids or allowedServiceSids does not have the SIDs of the event. Its log says which."
       : `This app expects the header ${name}, and the sender signs with ${used}: pass --signature-header ${name}, or set PUSH_SIGNATURE_HEADER to it.`;
   }
-  return `The receiver's publicUrl, authToken and signatureHeader must be equal to ${urlFlag}, PUSH_AUTH_TOKEN and --signature-header (${used}). The log of the app, or its process warning, says which differs.`;
+  return `The receiver does not accept the signature: its publicUrl, authToken and signatureHeader must be equal to ${urlFlag}, PUSH_AUTH_TOKEN and --signature-header (${used}), and nothing may change the body before it. The log of the app, or its process warning, says which it is.`;
 }

@@ -67,7 +67,12 @@ describe("the rows", () => {
       { code: "METHOD_NOT_ALLOWED", claimed: {} },
     ]);
     const lastAtMs = rows[1]?.atMs;
-    const source = { address: "127.0.0.1", userAgent: "node", count: 1, lastAtMs };
+    const source = {
+      address: "127.0.0.1",
+      userAgent: "express-push-verification",
+      count: 1,
+      lastAtMs,
+    };
     expect(totals).toEqual({
       sinceMs: number,
       received: 5,
@@ -173,7 +178,7 @@ describe("the live stream", () => {
 
 describe("the rejected requests", () => {
   const reject = (app: ConsoleApp, agent: string) =>
-    app.deliver(approve, {}, { ...WRONG, headers: { "user-agent": agent } });
+    app.deliver(approve, {}, { ...WRONG, headers: { "User-Agent": agent } });
 
   it("have the last 5 of their senders", async () => {
     const app = await startConsole();

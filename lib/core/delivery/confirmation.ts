@@ -80,6 +80,6 @@ export async function assertConfirmed(
     ambiguity === undefined ? "" : ` Its text can be read in another way: ${ambiguity}.`;
   throw new WebhookError(
     "NOT_CONFIRMED",
-    `The request is signed, but confirm returned false: the event is not true. Treat it as forged or replayed.${reading}`,
+    `The request is signed, but confirm returned false: the service does not have the challenge or factor as this event says. An event of trigger or of the console is never confirmed; otherwise check verifyUrl and serviceSid of the client, and treat the event as forged or replayed.${reading}`,
   );
 }

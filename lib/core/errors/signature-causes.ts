@@ -17,7 +17,7 @@ export const CAUSES = {
     "Pass the value of the service's signature header exactly as received.",
   ],
   URL_SCHEME: [
-    "The service signed a URL with the other scheme: http instead of https, or the reverse.",
+    "The service signed a URL with the other scheme.",
     "Make publicUrl the webhook_url as configured at the service. Behind a proxy that terminates TLS, do not build it from the request.",
   ],
   URL_PORT: [
@@ -33,7 +33,7 @@ export const CAUSES = {
     "Make publicUrl the whole webhook_url; in Express, req.url lacks the mount path.",
   ],
   URL_TRAILING_SLASH: [
-    "The service signed a URL with a trailing slash and yours has none, or the reverse.",
+    "The service signed a URL that differs in the slash at the end of its path.",
     "Copy webhook_url from the service, byte for byte.",
   ],
   URL_QUERY_MISSING: [

@@ -7,7 +7,7 @@ import type { PushMethod, VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
 import { isRawBody, readBytes } from "../event/form";
 import type { Pair } from "../event/event-parameters";
-import { explainSignature } from "../signature/explain";
+import { describeReport, explainSignature } from "../signature/explain";
 import type { SignatureReport } from "../errors/signature-causes";
 import type { ExplainSignatureOptions } from "../signature/explain/options";
 import { signText } from "../signature/hmac";
@@ -47,6 +47,7 @@ export function createAuthenticate(
   const postParts = createPostParts(publicUrls, urlMatching);
   const getParts = createGetParts(publicUrls, urlMatching);
   const [accountSid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
+  const messageBudget = createExplainBudget({ maxReports: EXPLAINED_MESSAGES });
 
   /** @param deadlineAtMs when to give up a token lookup, as `performance.now()` counts. */
   return async function authenticate(
@@ -83,7 +84,7 @@ export function createAuthenticate(
         const listOtherSignatures = keys.length === 1 ? undefined : listOthers;
         return { method, signature, listOtherSignatures, parts, joined, form, match, serviceSids };
       }
-      mismatch ??= createMismatch(tokens, () => {
+      mismatch ??= createMismatch(tokens, messageBudget, () => {
         const receivedUrl = joinReceivedUrl(request);
         const options = {
           method,
@@ -91,7 +92,8 @@ export function createAuthenticate(
           receivedUrl,
           urlMatching,
           accountSid,
-          url: findNearest(parts.signedUrls, receivedUrl),
+          // The spelling of the configuration, which its message names.
+          url: findNearest(method === "GET" ? parts.signedUrls : publicUrls, receivedUrl),
           params: parts.signedParams,
           body: body as ExplainSignatureOptions["body"],
           authToken: tokens,
@@ -119,18 +121,28 @@ function readAllowedClaim(
   throw new WebhookError("ACCOUNT_NOT_ALLOWED", message);
 }
 
-/** Creates the error of a signature that none of these tokens made. */
+/** How many messages name the cause within 60 s; it takes some tens of milliseconds to find. */
+const EXPLAINED_MESSAGES = 3;
+
+/** Creates the error of a signature that none of these tokens made; its message names the cause. */
 function createMismatch(
   tokens: readonly string[],
+  messageBudget: ReturnType<typeof createExplainBudget>,
   explain: () => SignatureReport | undefined,
 ): WebhookError {
   if (tokens.length === 0) {
     const message = "The option authToken found no token for the account that this request claims.";
     return new WebhookError("SIGNATURE_MISMATCH", message);
   }
+  const report = messageBudget.spend(explain);
   const message =
-    "The signature was not made with this auth token over this publicUrl and these parameters. Check that publicUrl is the webhook_url exactly as configured at the service, that authToken is that account's, and that no middleware changed the body; explain() of this error names the cause.";
-  return new WebhookError("SIGNATURE_MISMATCH", message, { explain });
+    report === undefined
+      ? "The signature was not made with this auth token over this publicUrl and these parameters. The messages of earlier ones name the cause; explain() of this error finds its own."
+      : describeReport(report);
+  return new WebhookError("SIGNATURE_MISMATCH", message, {
+    // Without a reference to the parameters.
+    explain: report === undefined ? explain : () => report,
+  });
 }
 
 /** Returns the first of the URLs that have the longest prefix in common with another URL. */

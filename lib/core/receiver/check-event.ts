@@ -32,12 +32,15 @@ export function createCheckEvent(settings: VerifySettings) {
       );
     }
     const problem = findNotAllowed(settings, serviceSids, event);
-    if (problem !== undefined) throw new WebhookError("ACCOUNT_NOT_ALLOWED", `The ${problem}.`);
+    if (problem !== undefined)
+      throw new WebhookError("ACCOUNT_NOT_ALLOWED", `The ${problem}. ${ALLOW}`);
     const needsConfirmation = ambiguity !== undefined || confirmTypes.has(event.type);
     const { reason } = ambiguity ?? {};
     return { event, authTokenIndex, publicUrlIndex, needsConfirmation, ambiguity: reason };
   };
 }
+
+const ALLOW = "Add its SID there, or remove its Webhook at the service.";
 
 /** Returns why the account or the service of an event is not allowed; undefined if both are. */
 function findNotAllowed(

@@ -20,7 +20,7 @@ import { captureRequest, describeRequest, type IncomingRequest } from "./incomin
 import { createChallengeWaits } from "../delivery/challenge-wait";
 import { createDelivery } from "../delivery/delivery";
 import type { QueuedEvent } from "../delivery/event-queue";
-import { createHandlers } from "../delivery/handler-registry";
+import { createHandlers, noteWait } from "../delivery/handler-registry";
 import { Callbacks, destroyResponse } from "../../kit/callbacks";
 import { WebhookError } from "../errors/webhook-error";
 import type { DeliveryResult } from "../event/event";
@@ -200,6 +200,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     onRejected: chain(reports.onRejected),
     waitForChallenge(wait) {
       warnOfWait(settings);
+      noteWait(handlers);
       return waits.waitForChallenge(wait);
     },
     dispatch: delivery.dispatch,
