@@ -60,8 +60,13 @@ describe("push-webhooks", () => {
     ["queue stats --name a --queue redis://a --ca package.json", 2, /is no PEM file/],
     ["queue stats --name a --queue package.json --ca /no", 2, /--ca is for/],
     ["--env /no trigger factor.created --url http://a/", 2, /--env \/no/],
-    ["keys list", 2, /Set --account-url or PUSH_ACCOUNT_URL, .*PUSH_SERVICE_SID\./],
-    ["keys list --username SK1", 2, /PUSH_SERVICE_SID, PUSH_KEY_SECRET\./],
+    ["keys list", 2, /^push-webhooks: Set --account-url or \w+, --account-sid or \w+\.\n$/],
+    [
+      "webhooks list",
+      2,
+      /Set --verify-url or \w+, --account-sid or \w+, --service-sid or \w+\.\n$/,
+    ],
+    ["keys list --username SK1", 2, /PUSH_ACCOUNT_SID, PUSH_KEY_SECRET\./],
     ["trigger factor.created --url http://a/", 2, /variable PUSH_AUTH_TOKEN\.\n$/, {}],
   ])("%s ends with %i", async (line, code, text, env = secret) => {
     const { stdout, stderr, ...ended } = await runLine(line, env);
@@ -346,6 +351,16 @@ describe("webhooks and keys", () => {
       expect(await run(line)).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
     }
     expect(await readJson(check)).toHaveLength(3);
+  });
+
+  it.each([
+    ["keys list", ["PUSH_VERIFY_URL", "PUSH_SERVICE_SID"]],
+    ["webhooks list", ["PUSH_ACCOUNT_URL"]],
+    ["webhooks check --url http://a.test", ["PUSH_ACCOUNT_URL"]],
+  ])("%s does not need %s", async (line, unset) => {
+    const settings = Object.entries(env).filter(([name]) => !unset.includes(name));
+    const { stderr } = await run(line, Object.fromEntries(settings));
+    expect(stderr).toBe("");
   });
 
   it("create, list and delete keys", async () => {

@@ -3,7 +3,7 @@ import type * as undici from "undici-types";
 import { collect, until } from "../../support/waiting";
 import { createAdminClient, type AdminClientOptions } from "express-push-verification/admin";
 import errors from "../../fixtures/errors.json";
-import { ACCOUNT_SID, SERVICE_SID } from "../../support/webhook-requests";
+import { ACCOUNT_SID, CHALLENGE_SID, SERVICE_SID } from "../../support/webhook-requests";
 import { clientAt, clientOptions, useUpstream, WEBHOOK } from "../../support/upstream";
 
 const KEYS = `/2010-04-01/Accounts/${ACCOUNT_SID}/Keys`;
@@ -172,6 +172,7 @@ it.each<[string, (client: typeof upstream.client) => Promise<unknown>]>([
 
 it.each<[string, object]>([
   ["accountUrl", { accountUrl: undefined }],
+  ["verifyUrl", { verifyUrl: undefined }],
   ["accountUrl", { accountUrl: "api.example.com" }],
   ["accountUrl", { accountUrl: "https://me:hush@api.example.com" }],
   ["verifyUrl", { verifyUrl: "https://api.example.com/?x=1" }],
@@ -188,6 +189,27 @@ it.each<[string, object]>([
   expect(make).toThrow(TypeError);
   expect(make).toThrow(word);
   expect(make).toThrow(expect.objectContaining({ message: expect.not.stringContaining("hush") }));
+});
+
+const credentials = { accountSid: ACCOUNT_SID, password: "secret" };
+const service = { verifyUrl: "http://127.0.0.1:9", serviceSid: SERVICE_SID };
+it("an API that is not used needs no URL, and its methods name the option that is missing", async () => {
+  const keysOnly = createAdminClient({ ...credentials, accountUrl: "http://127.0.0.1:9" });
+  const others = createAdminClient({ ...credentials, ...service });
+  const key = { entityIdentity: "user-7f3a-22", challengeSid: CHALLENGE_SID };
+  for (const [called, option] of [
+    [others.keys.create(), "accountUrl"],
+    [others.keys.page(), "accountUrl"],
+    [keysOnly.webhooks.page(), "verifyUrl"],
+    [keysOnly.webhooks.check({ publicUrl: "http://a", handledTypes: () => [] }), "verifyUrl"],
+    [keysOnly.challenges.fetch(key), "verifyUrl"],
+  ] as const) {
+    await expect(called).rejects.toMatchObject({ name: "InputError", issues: [{ path: option }] });
+  }
+  expect([keysOnly.serviceSid, others.serviceSid]).toEqual(["", SERVICE_SID]);
+  for (const one of [{}, { verifyUrl: service.verifyUrl }]) {
+    expect(() => createAdminClient({ ...credentials, ...one })).toThrow(/is not set/);
+  }
 });
 
 it("createAdminClient has an option fetch that undici's fits, also with a dispatcher", () => {
