@@ -1,6 +1,12 @@
 import { once } from "node:events";
 import type { Command } from "commander";
-import { createEmulator, sendRequest, type Emulator, type WebhookDelivery } from "../emulator";
+import {
+  AS_PUBLIC_SERVICE,
+  createEmulator,
+  sendRequest,
+  type Emulator,
+  type WebhookDelivery,
+} from "../emulator";
 import { print, printJson, printNote, printPainted, type Terminal } from "./terminal";
 import { signRequest } from "../core/door";
 import { addSignatureHeader, readVariable } from "./environment";
@@ -9,6 +15,7 @@ import { addServerOptions, assertUrl, choice, type ServerOptions } from "./argum
 
 interface RunOptions extends ServerOptions {
   webhookUrl?: string[];
+  asPublicService?: boolean;
   contentType?: string;
   signatureHeader: string;
   version: "v1" | "v2";
@@ -23,15 +30,22 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
     .option("--webhook-url <url...>", "URLs of receivers, each for all events")
     .addOption(choice("--version <version>", "version of the events", ["v1", "v2"], "v2"))
     .option("--content-type <type>", "content type of deliveries by POST")
+    .option(
+      "--as-public-service",
+      "sign, encode and check identities as the public service does, unless another option says more",
+    )
     .option("--json", "print lines of JSON: the credentials, then each delivery")
     .action(async (options: RunOptions) => {
-      const { port, host, webhookUrl = [], signatureHeader, contentType, version, json } = options;
+      const { port, host, webhookUrl = [], contentType, version, json } = options;
+      const isNamed = command.getOptionValueSource("signatureHeader") === "cli";
+      const isSet = readVariable(terminal, "PUSH_SIGNATURE_HEADER") !== "";
       for (const url of webhookUrl) assertUrl("--webhook-url", url);
       const authToken = readVariable(terminal, "PUSH_AUTH_TOKEN");
       const emulator = createEmulator({
+        ...(options.asPublicService === true && AS_PUBLIC_SERVICE),
         allowedHosts: options.allowedHost,
-        signatureHeader,
-        contentType,
+        ...((isNamed || isSet) && { signatureHeader: options.signatureHeader }),
+        ...(contentType !== undefined && { contentType }),
         webhooks: webhookUrl.map((webhook_url) => ({ webhook_url, version })),
         authToken: authToken || undefined,
         accountSid: readVariable(terminal, "PUSH_ACCOUNT_SID") || undefined,

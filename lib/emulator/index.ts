@@ -1,5 +1,5 @@
 export { createEmulator, type Emulator } from "./emulator";
-export type { EmulatorOptions } from "./options";
+export { AS_PUBLIC_SERVICE, type EmulatorOptions } from "./options";
 export type { KeyResource } from "./resources/keys";
 export type { WebhookResource } from "./resources/webhooks";
 export type { Challenge, Factor } from "./resources/entity";
