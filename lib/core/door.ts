@@ -73,3 +73,5 @@ export { listBodyPairs } from "./signature/explain/bodies";
 export { explain, explainCause } from "./signature/explain/explain-signature";
 export { UncoveredTargetError, createGetParts } from "./signature/signed-parts";
 export { signRequest, type WebhookRequest } from "./signature/signed-request";
+export { SIGNATURE_HEADERS } from "./signature/signature-headers";
+export { VERIFY_RULES } from "./receiver/verify-options";
