@@ -65,6 +65,20 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the packed tarball", () => {
+  it("has a name for each type that an app may infer and export", async () => {
+    const app = join(folder, "inferred");
+    cpSync(join(folder, "node_modules"), join(app, "node_modules"), { recursive: true });
+    linkPackages(app, ["@types"]);
+    cpSync(join(ROOT, "__tests__", "matrix", "inferred.ts"), join(app, "app.ts"));
+    const compilerOptions = { composite: true, strict: true, skipLibCheck: true, types: ["node"] };
+    const settings = { ...compilerOptions, module: "nodenext", target: "es2023", outDir: "out" };
+    const config = { compilerOptions: { ...settings, preserveSymlinks: true }, files: ["app.ts"] };
+    writeFileSync(join(app, "tsconfig.json"), JSON.stringify(config));
+    const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+    const compiled = run(process.execPath, [tsc, "-p", app]).catch((error: unknown) => error);
+    expect(await compiled).toHaveProperty("stdout", "");
+  }, 120_000);
+
   it("depends on body-parser, commander and zod only", () => {
     expect(dependencies).toEqual({ "body-parser": "^2.4.0", commander: "^14.0.0", zod: "^4.6.0" });
   });
