@@ -42,6 +42,7 @@ describe("push-webhooks", () => {
     [`${trigger} --dupe`, 2, /unknown option/],
     [`${trigger} --set x`, 2, /--set/],
     [`${trigger} --set uuid=${"0".repeat(32)}-x`, 2, /uuid must not/],
+    [`${trigger} --set account_sid=x`, 1, /account_sid is malformed/],
     [`${trigger} --to there`, 2, /--to must be .*"there"/],
     [`${trigger} --header x`, 2, /--header must be "Name: value"; received "x"/],
     ["emulator --webhook-url localhost:3000/x", 2, /--webhook-url .*"localhost:3000\/x"/],
@@ -196,7 +197,7 @@ describe("trigger", () => {
   it.each([
     [403, "SIGNATURE_MISMATCH", /authToken/, "--bad-signature"],
     [405, "METHOD_NOT_ALLOWED", /option methods/, "--method=GET"],
-    [400, "PAYLOAD_INVALID", /^The receiver rejected/, "--set=account_sid=x"],
+    [400, "PAYLOAD_AMBIGUOUS", /^The receiver rejected/, "--set=factor_friendly_name=AccountSid="],
   ])("explains %i, the receiver's own %s", async (status, rejection, reason, option) => {
     const { publicUrl, rejected } = await startReceiver(AUTH_TOKEN, { methods: ["POST"] });
     const args = ["trigger", "factor.deleted", "--url", publicUrl, option];

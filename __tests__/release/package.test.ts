@@ -70,10 +70,18 @@ describe("the packed tarball", () => {
     cpSync(join(folder, "node_modules"), join(app, "node_modules"), { recursive: true });
     linkPackages(app, ["@types"]);
     cpSync(join(ROOT, "__tests__", "matrix", "inferred.ts"), join(app, "app.ts"));
-    const compilerOptions = { composite: true, strict: true, skipLibCheck: true, types: ["node"] };
-    const settings = { ...compilerOptions, module: "nodenext", target: "es2023", outDir: "out" };
-    const config = { compilerOptions: { ...settings, preserveSymlinks: true }, files: ["app.ts"] };
-    writeFileSync(join(app, "tsconfig.json"), JSON.stringify(config));
+    const compilerOptions = {
+      composite: true,
+      strict: true,
+      skipLibCheck: true,
+      preserveSymlinks: true,
+      module: "nodenext",
+      target: "es2023",
+      types: ["node"],
+      outDir: "out",
+    };
+    const config = JSON.stringify({ compilerOptions, files: ["app.ts"] });
+    writeFileSync(join(app, "tsconfig.json"), config);
     const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
     const compiled = run(process.execPath, [tsc, "-p", app]).catch((error: unknown) => error);
     expect(await compiled).toHaveProperty("stdout", "");

@@ -158,6 +158,9 @@ function explainResponse(response: WebhookResponse, method: "POST" | "GET"): str
   return `Another part of the app, or a proxy, responded instead of the receiver, such as ${example}. Mount the receiver before it.`;
 }
 
+// The receiver decides about a text with a second reading: it may have a confirm of its own.
+const confirm = () => true;
+
 /** Creates the function that signs the event with other parameters, and under another header. */
 async function createSigner(terminal: Terminal, type: PushEventType, options: TriggerOptions) {
   const { url, to, version, method, set = [], badSignature, contentType } = options;
@@ -176,7 +179,7 @@ async function createSigner(terminal: Terminal, type: PushEventType, options: Tr
 
   return (ids: Record<string, string | undefined>, signatureHeader = options.signatureHeader) =>
     signedRequest(
-      { authToken, publicUrl: url, signatureHeader },
+      { authToken, publicUrl: url, signatureHeader, confirm },
       type,
       { ...known, ...ids },
       request,

@@ -5,6 +5,12 @@ import { WebhookError } from "../errors/webhook-error";
 import { isPushEvent, type PushEvent, type UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 
+/** What the step needs of an authenticated request. */
+type CheckedParts = Pick<
+  AuthenticatedRequest,
+  "method" | "parts" | "joined" | "match" | "serviceSids"
+>;
+
 /**
  * Creates the step that parses the event of an authenticated webhook request. It throws a
  * WebhookError `PAYLOAD_INVALID`, `PAYLOAD_AMBIGUOUS` for a text that may be something else when no
@@ -14,7 +20,7 @@ export function createCheckEvent(settings: VerifySettings) {
   const { extraParameters, confirm, confirmTypes } = settings;
   const findAmbiguity = createFindAmbiguity(extraParameters);
 
-  return function checkEvent({ method, parts, joined, match, serviceSids }: AuthenticatedRequest) {
+  return function checkEvent({ method, parts, joined, match, serviceSids }: CheckedParts) {
     const { authTokenIndex, signedUrl } = match;
     const event = parseEvent(parts.params);
     const publicUrlIndex = parts.publicUrlIndexes[parts.signedUrls.indexOf(signedUrl)] ?? 0;
