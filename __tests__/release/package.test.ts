@@ -1,12 +1,20 @@
 /** The packed tarball: its files, and apps of one entry each, bundled into one file that runs alone. */
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { signedRequest } from "express-push-verification/testing";
-import { dependencies, name as NAME } from "../../package.json";
+import { dependencies, name as NAME, scripts } from "../../package.json";
 import { installPackage, linkPackages } from "../support/built-package";
 import { ROOT } from "../support/docs";
 import { findNodeWithSqlite } from "../support/node-24";
@@ -89,6 +97,12 @@ describe("the packed tarball", () => {
 
   it("depends on body-parser, commander and zod only", () => {
     expect(dependencies).toEqual({ "body-parser": "^2.4.0", commander: "^14.0.0", zod: "^4.6.0" });
+  });
+
+  it("has no scripts, of which npm would warn; an install from git needs prepare", () => {
+    const file = join(folder, "node_modules", NAME, "package.json");
+    expect(JSON.parse(readFileSync(file, "utf8"))).not.toHaveProperty("scripts");
+    expect(scripts).toHaveProperty("prepare");
   });
 
   it("holds the build, the documents, the examples, and nothing else", () => {
