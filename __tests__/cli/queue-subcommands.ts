@@ -23,9 +23,16 @@ export function testSubcommands(open: () => { store: string; queue: DurableQueue
 
     const stats = await run("stats --json");
     expect(JSON.parse(stats.stdout)).toMatchObject({ waiting: 0, deadLetters: 1, workers: 1 });
-    const misspelt = await run("stats", "misspelt");
     const known = expect.stringMatching(/(?=.*misspelt).*\bcli\b/);
-    expect(misspelt).toMatchObject({ code: 1, stderr: known });
+    for (const line of [
+      "stats",
+      "dead-letters",
+      "retry --all",
+      `retry ${uuid}`,
+      `discard ${uuid}`,
+    ]) {
+      expect(await run(line, "misspelt")).toMatchObject({ code: 1, stdout: "", stderr: known });
+    }
 
     const deadLetters = await run("dead-letters");
     expect(deadLetters).toMatchObject({ code: 0, stderr: "" });

@@ -54,6 +54,7 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
         const queue = openStore(terminal, options);
         try {
           await waitUntilReady(queue, terminal);
+          await assertNamed(queue, options.name);
           await run(queue, options, command.args[0] ?? "");
         } finally {
           await queue.close({ deadlineMs: 1_000 });
@@ -61,13 +62,8 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
       });
   }
 
-  add(count, async (queue, { json, name }) => {
+  add(count, async (queue, { json }) => {
     const stats = await queue.stats();
-    const names = (await queue.names?.()) ?? [name];
-    if (!names.includes(name) && stats.workers === 0) {
-      const known = names.toSorted().join(", ") || "none";
-      throw new Error(`No event was ever stored in a queue named ${name}. Queues here: ${known}.`);
-    }
     if (json === true) return printJson(terminal, stats);
     printTable(terminal, ["COUNT", "VALUE"], Object.entries(stats));
   });
@@ -170,6 +166,14 @@ function readAuthority(file: string): string {
   throw new UsageError(
     `--ca ${file} is no PEM file. Save it as text in UTF-8, without a byte order mark.`,
   );
+}
+
+/** Rejects a misspelt name in a store that creates a queue with its first event. */
+async function assertNamed(queue: DurableQueue, name: string): Promise<void> {
+  const names = (await queue.names?.()) ?? [name];
+  if (names.includes(name) || (await queue.stats()).workers > 0) return;
+  const known = names.toSorted().join(", ") || "none";
+  throw new Error(`No event was ever stored in a queue named ${name}. Queues here: ${known}.`);
 }
 
 async function waitUntilReady(queue: DurableQueue, { signal }: Terminal): Promise<void> {
