@@ -65,7 +65,7 @@ export function createAuthenticate(
     const alternatives = method === "GET" ? getParts(request.target) : postParts(params);
     for (const parts of alternatives) {
       const claimed =
-        typeof authToken === "function" ? readAllowedClaim(parts.params, allowedAccountSids) : {};
+        typeof authToken === "function" ? readAllowedClaim(parts.params, settings) : {};
       let found = await findTokens(claimed, deadlineAtMs);
       const joined = joinParams(parts.signedParams);
       let match = findMatch(signature, found.keys, parts.signedUrls, joined);
@@ -108,16 +108,19 @@ export function createAuthenticate(
 
 /**
  * Reads the claimed identity before its tokens are looked up: the database of the app is not asked
- * for accounts that are not allowed.
+ * for accounts and services that are not allowed.
  */
 function readAllowedClaim(
   params: readonly Pair[],
-  allowedAccountSids: VerifySettings["allowedAccountSids"],
+  { allowedAccountSids, allowedServiceSids }: VerifySettings,
 ): ClaimedIdentity {
   const claimed = readClaimedIdentity(params);
-  if (allowedAccountSids?.has(claimed.account_sid ?? "") !== false) return claimed;
-  const message =
-    "The account that the request claims is not in allowedAccountSids. Its tokens were not looked up.";
+  const { account_sid = "", service_sid = "" } = claimed;
+  const isAllowedAccount = allowedAccountSids?.has(account_sid) !== false;
+  if (isAllowedAccount && allowedServiceSids?.has(service_sid) !== false) return claimed;
+  const what = isAllowedAccount ? "service" : "account";
+  const option = isAllowedAccount ? "allowedServiceSids" : "allowedAccountSids";
+  const message = `The ${what} that the request claims is not in ${option}. Its tokens were not looked up.`;
   throw new WebhookError("ACCOUNT_NOT_ALLOWED", message);
 }
 
