@@ -1,11 +1,12 @@
 /** The requests of a receiver, as a console tells of them to its page. */
-import { PermanentError } from "express-push-verification";
-import type { PushEvent, PushWebhooksOptions } from "express-push-verification";
+import { createMemoryDedupe, PermanentError } from "express-push-verification";
+import type { DedupeStore, PushEvent, PushWebhooksOptions } from "express-push-verification";
 import type { EventStatus } from "../../../lib/core/delivery/event-queue";
 import type { LiveUpdate, RequestDetails, Series } from "../../../lib/admin/console/console-view";
 import { ACCOUNT_SID, AUTH_TOKEN, CHALLENGE_SID, FACTOR_SID } from "../../support/webhook-requests";
 import { idOf, openLive, readRequests, startConsole, useConsoles } from "./console-app";
 import type { ConsoleApp } from "./console-app";
+import { measureHeap } from "../../support/heap";
 import { createMemoryQueue } from "./memory-queue";
 
 useConsoles();
@@ -408,6 +409,26 @@ describe("POST /console/search", () => {
   });
 });
 
+it("the rows keep no body", async () => {
+  const limitBytes = 2 ** 20;
+  const app = await startConsole({ receiver: { limitBytes } });
+  const deliver = async (index: number, authToken?: string) => {
+    const sids = { challenge_sid: `YC${String(index).padStart(32, "0")}` };
+    const tag = `${index} ${"x".repeat(500_000)}`;
+    const wrong = authToken === undefined ? {} : { authToken };
+    return app.deliver(approve, { ...sids, uuid: `evt-of-a-large-body-${index}`, tag }, wrong);
+  };
+  await deliver(0);
+  const before = measureHeap();
+  for (let index = 1; index <= 100; index++) {
+    expect(await deliver(index)).toBe(200);
+    expect(await deliver(index, "another")).toBe(403);
+  }
+  // Of these 100 MB, the bodies of ten can be explained.
+  expect(measureHeap() - before).toBeLessThan(30e6);
+  await app.deliver();
+});
+
 describe("POST /console/requests/:id/resend", () => {
   const resend = async (app: ConsoleApp, number: number) =>
     app.call(`/requests/${await idOf(app, number)}/resend`, {});
@@ -447,6 +468,27 @@ describe("POST /console/requests/:id/resend", () => {
     expect((await resend(app, 1)).body).toMatchObject({ problem: "NOT_CONFIRMED" });
     expect((await resend(app, 2)).body).toMatchObject({ problem: "Its event was not accepted." });
     expect([asked, handled]).toEqual([Array(3).fill(approve), Array(2).fill(approve)]);
+    const [, succeeded, refused, dropped] = app.audits;
+    expect(succeeded).toMatchObject({ status: 200, code: undefined });
+    expect(refused).toMatchObject({ status: 200, code: "NOT_CONFIRMED", uuid: "a" });
+    expect(dropped).toMatchObject({ code: "Its event was not accepted." });
+  });
+
+  it("does not run the handlers for content that a dedupe store calls done", async () => {
+    const memory = createMemoryDedupe();
+    const claim: DedupeStore["claim"] = async (one) => {
+      const found = await memory.claim(one);
+      return found === "conflict" ? "done" : found;
+    };
+    const app = await startConsole({ receiver: { dedupe: { ...memory, claim } } });
+    const handled: string[] = [];
+    app.push.onAny(({ type }) => void handled.push(type));
+    await app.deliver("challenge.denied", { uuid: "a" });
+    await app.deliver(approve, { uuid: "a" });
+    const rows = [{ canResend: true }, { result: "duplicate", canResend: false }];
+    expect((await readRequests(app)).rows).toMatchObject(rows);
+    expect((await resend(app, 2)).body.problem).toBeDefined();
+    expect(handled).toEqual(["challenge.denied"]);
   });
 
   it("names its problem", async () => {
@@ -460,6 +502,7 @@ describe("POST /console/requests/:id/resend", () => {
     for (const [index, problem] of ["HANDLER_FAILED", "No handler", "not in memory"].entries()) {
       const { body } = await resend(app, index + 1);
       expect(body.problem).toContain(problem);
+      expect(app.audits.at(-1)).toMatchObject({ code: body.problem });
     }
     expect(await resend(app, 4)).toHaveProperty("status", 404);
   });

@@ -157,6 +157,7 @@ function listReceiverRoutes(
         const request = log.find(id);
         if (request.queued !== undefined) audited.uuid = request.queued.uuid;
         const problem = await resendRequest(request, { push, confirm }, queue);
+        audited.code = problem;
         const resent = { atMs: Date.now(), by: await readActor(req), problem };
         log.update(id, { resent });
         return resent;
@@ -172,6 +173,7 @@ function listReceiverRoutes(
     async run(_req, choice: TestEventChoice, audited) {
       const result = await sendTestEvent(choice, push, inspection, signRequest);
       audited.uuid = result.uuid;
+      audited.code = result.failure ?? (result.status === 200 ? undefined : result.status);
       return result;
     },
   });

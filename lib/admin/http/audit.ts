@@ -28,12 +28,17 @@ export interface AuditEntry {
   readonly count?: number | undefined;
   /** HTTP status of the response. */
   readonly status: number;
-  /** Code of the error; undefined after a successful write. */
+  /**
+   * Code of the error; undefined after a successful write. Of an event that was sent again, why its
+   * handlers did not succeed; of a test event, its failure, or the status if it is not 200.
+   */
   readonly code: number | string | undefined;
 }
 
 /** Fields of an audit entry that a route sets while it runs. */
-export type Audited = { -readonly [Name in "uuid" | "error" | "count"]?: AuditEntry[Name] };
+export type Audited = {
+  -readonly [Name in "uuid" | "error" | "count" | "code"]?: AuditEntry[Name];
+};
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(["get", "head", "options"]);
 

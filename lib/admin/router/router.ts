@@ -130,7 +130,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
       logFailedResponse(failure);
       destroyResponse(req, res);
     }
-    await audit(req, res, { code, ...audited });
+    await audit(req, res, { ...audited, code });
   }
 
   /** Creates the handler of a route. */
