@@ -24,6 +24,7 @@ import {
   silent,
   untilStats,
 } from "../support/durable";
+import { CONTROL, HOSTILE_UUID, listTexts } from "../support/control-characters";
 import type { StoppableEngine } from "../support/engine";
 import { itNeeds } from "../support/platform";
 import { startTelemetry } from "../support/telemetry";
@@ -234,6 +235,17 @@ export function describeContract(engine: StoppableEngine): void {
       for (const secret of [event.entity_identity, event.factor_sid]) {
         expect(logged).not.toContain(secret);
       }
+    });
+
+    it("logs no control character of a signer", async () => {
+      const lines: unknown[] = [];
+      const log = (...line: unknown[]) => void lines.push(line);
+      const logger = { debug: log, info: log, warn: log, error: log };
+      fails = ({ uuid }) => new PermanentError(`no order of ${uuid}`);
+      work({}, await open({ logger }));
+      await store(factor(HOSTILE_UUID));
+      await until(() => JSON.stringify(lines).includes("dead letter"));
+      expect(listTexts(lines).filter((text) => CONTROL.test(text))).toEqual([]);
     });
 
     it.each<[title: string, attempts: number, error: string, thrown: unknown[]]>([
