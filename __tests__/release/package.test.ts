@@ -111,7 +111,7 @@ describe("the packed tarball", () => {
       .filter((entry) => entry.isFile())
       .map((entry) => relative(home, join(entry.parentPath, entry.name)));
     const known =
-      /^(dist\/.+\.(js|d\.ts)|dist\/admin\/console\/assets\/(page\.(html|css)|icon\.svg)|docs\/.+\.(md|png)|examples\/(.+\.(tsx?|js|html|css|svg|md|yaml|conf)|deploy\/Dockerfile))$/;
+      /^(dist\/.+\.(js|d\.ts)|dist\/admin\/console\/assets\/(page\.(html|css)|icon\.svg)|docs\/.+\.(md|png)|examples\/(.+\.(tsx?|c?js|html|css|svg|md|yaml|conf)|deploy\/Dockerfile))$/;
     expect(files.filter((file) => !known.test(file)).toSorted()).toEqual([
       "CHANGELOG.md",
       "CONTRIBUTING.md",
