@@ -11,10 +11,10 @@ import {
   type PushEventType,
   type PushEventVersion,
   type V1_PARAMETERS,
+  signAcceptedRequest,
 } from "../core/door";
 import { describeType, oneOf, suggestName } from "../kit/validate-options";
 import { validateOptions, type OptionRules } from "../kit/validate-options";
-import { signAcceptedRequest } from "./acceptance";
 
 const FACTOR = {
   account_sid: "AC3c39f4e8dd93bc08628b7433542b06e2",

@@ -9,10 +9,11 @@ import {
   VERIFY_RULES,
   type VerifyOptions,
   type WebhookRequest,
+  signAcceptedRequest,
 } from "../core/door";
 import { isText, validateOptions, oneOf, type OptionRules } from "../kit/validate-options";
 import { isHttpUrl } from "../kit/url";
-import { signAcceptedRequest } from "./acceptance";
+
 import { listFixturePairs, type EventFixtureOptions, type EventOverrides } from "./event-fixture";
 
 /**

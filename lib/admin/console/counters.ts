@@ -1,4 +1,5 @@
-import { copyText, type ObservedRequest, type PendingWait } from "../../core/door";
+import { copyText } from "../../kit/text";
+import { type ObservedRequest, type PendingWait } from "../../core/door";
 import { keepNewest } from "../../kit/keep-newest";
 import type { Rejections, RequestResult, RequestRow, Series, Totals } from "./console-view";
 

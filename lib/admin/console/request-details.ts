@@ -1,8 +1,8 @@
+import { copyText } from "../../kit/text";
 import {
   type Confirm,
   CONFIRM_MS,
   confirmOnce,
-  copyText,
   type ObservedRequest,
   type Pair,
   type PushEvent,

@@ -1,12 +1,7 @@
 import { describeReasons } from "../../kit/thrown-value";
-import {
-  copyText,
-  type ObservedRequest,
-  type PushEvent,
-  type UnknownPushEvent,
-} from "../../core/door";
+import { type ObservedRequest, type PushEvent, type UnknownPushEvent } from "../../core/door";
 import { isSid, type SidPrefix } from "../../kit/sid";
-import { cutText } from "../../kit/text";
+import { copyText, cutText } from "../../kit/text";
 import type { Claims, EventView, RequestResult, RequestRow } from "./console-view";
 import { createPseudonym, maskIdentity, maskText } from "./mask";
 

@@ -1,17 +1,12 @@
-import {
-  addCode,
-  checkHeaders,
-  createCheckEvent,
-  createGetParts,
-  createPostParts,
-  fillVerifyDefaults,
-  joinParams,
-  readGiven,
-  readParams,
-  signRequest,
-  type SignRequestOptions,
-  type VerifyOptions,
-} from "../core/door";
+import { createGetParts, createPostParts } from "../signature/signed-parts";
+import { joinParams } from "../signature/signature";
+import { signRequest, type SignRequestOptions } from "../signature/signed-request";
+import { readParams } from "./body";
+import { createCheckEvent } from "./check-event";
+import { checkHeaders } from "./method-and-headers";
+import { addCode } from "./response";
+import { fillVerifyDefaults, type VerifyOptions } from "./verify-options";
+import { readGiven } from "./verify-push-request";
 
 /**
  * Signs a webhook request that a receiver with these options accepts; returns it with its event.
