@@ -70,7 +70,7 @@ describe("the rows", () => {
     const lastAtMs = rows[1]?.atMs;
     const source = {
       address: "127.0.0.1",
-      userAgent: "express-push-verification",
+      userAgent: "node",
       count: 1,
       lastAtMs,
     };

@@ -49,6 +49,32 @@ export function createAuthenticate(
   const [accountSid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
   const messageBudget = createExplainBudget({ maxReports: EXPLAINED_MESSAGES });
 
+  /** A function of its own: what it returns keeps its arguments alive, and no joined text. */
+  function explainLater(
+    request: IncomingRequest,
+    { method, signature }: Pick<CheckedHeaders, "method" | "signature">,
+    body: unknown,
+    parts: SignedParts,
+    tokens: readonly string[],
+  ) {
+    return () => {
+      const receivedUrl = joinReceivedUrl(request);
+      const options = {
+        method,
+        signature,
+        receivedUrl,
+        urlMatching,
+        accountSid,
+        // The spelling of the configuration, which its message names.
+        url: findNearest(method === "GET" ? parts.signedUrls : publicUrls, receivedUrl),
+        params: parts.signedParams,
+        body: body as ExplainSignatureOptions["body"],
+        authToken: tokens,
+      };
+      return explainBudget.spend(() => explainSignature(options));
+    };
+  }
+
   /** @param deadlineAtMs when to give up a token lookup, as `performance.now()` counts. */
   return async function authenticate(
     request: IncomingRequest,
@@ -84,22 +110,11 @@ export function createAuthenticate(
         const listOtherSignatures = keys.length === 1 ? undefined : listOthers;
         return { method, signature, listOtherSignatures, parts, joined, form, match, serviceSids };
       }
-      mismatch ??= createMismatch(tokens, messageBudget, () => {
-        const receivedUrl = joinReceivedUrl(request);
-        const options = {
-          method,
-          signature,
-          receivedUrl,
-          urlMatching,
-          accountSid,
-          // The spelling of the configuration, which its message names.
-          url: findNearest(method === "GET" ? parts.signedUrls : publicUrls, receivedUrl),
-          params: parts.signedParams,
-          body: body as ExplainSignatureOptions["body"],
-          authToken: tokens,
-        };
-        return explainBudget.spend(() => explainSignature(options));
-      });
+      mismatch ??= createMismatch(
+        tokens,
+        messageBudget,
+        explainLater(request, { method, signature }, body, parts, tokens),
+      );
     }
     // It is set, because a request has at least one reading.
     throw mismatch as WebhookError;
