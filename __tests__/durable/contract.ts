@@ -71,7 +71,7 @@ export function describeContract(engine: StoppableEngine): void {
   const work = (options?: WorkOptions, by = queue) => by.work(handlers, options);
   const untilHandled = (count: number) => until(() => handled.length >= count);
   const listHandled = () => handled.map(({ event }) => event.uuid).toSorted();
-  const wait = (index: number, by = queue, timeoutMs = 5_000, account = "") =>
+  const wait = (index: number, by = queue, timeoutMs = 60_000, account = "") =>
     by.outcomes.wait({ account, challengeSid: sidOf(index), timeoutMs });
   const expectTimeout = (waiting: Promise<unknown>) =>
     expect(waiting).rejects.toEqual(codeOf("CHALLENGE_TIMEOUT"));
@@ -419,7 +419,7 @@ export function describeContract(engine: StoppableEngine): void {
       await store({ ...response("a", 1), account: SECOND });
       await waiting;
       await store({ ...response("a", 1), account: FIRST });
-      for (const account of ACCOUNTS) expect(await wait(1, queue, 5_000, account)).toBeDefined();
+      for (const account of ACCOUNTS) expect(await wait(1, queue, 60_000, account)).toBeDefined();
     });
 
     it("keeps the first outcome of a challenge, and none of a conflict", async () => {
@@ -435,7 +435,7 @@ export function describeContract(engine: StoppableEngine): void {
     it("ends a wait with its signal, and bounds how many are pending", async () => {
       const bounded = await open({ maxWaiting: 1 });
       const stop = new AbortController();
-      const options = { account: "", challengeSid: sidOf(1), timeoutMs: 5_000 };
+      const options = { account: "", challengeSid: sidOf(1), timeoutMs: 60_000 };
       const oldest = wait(2, bounded);
       const waiting = bounded.outcomes.wait({ ...options, signal: stop.signal });
       await expect(oldest).rejects.toEqual(codeOf("OVERLOADED"));
@@ -519,7 +519,7 @@ export function describeContract(engine: StoppableEngine): void {
       const running = [await start(4), await start(4)];
       for (const kill of [0, 1, 2]) {
         const before = messages.length;
-        await until(() => messages.length > before + 20, 20_000);
+        await until(() => messages.length > before + 20);
         await engine.killProcess(running[kill % 2]!);
         running[kill % 2] = await start(4);
       }
@@ -528,7 +528,7 @@ export function describeContract(engine: StoppableEngine): void {
       await untilStats(queue, idle);
       const done = new Set([...readLog(), ...listHandled(), "ready"]);
       expect(messages.filter((uuid) => !done.has(uuid))).toEqual([]);
-    }, 60_000);
+    });
 
     itNeeds("signals")(
       "that hang are not counted, lose their events to others, and leave them when they go on",
@@ -543,7 +543,7 @@ export function describeContract(engine: StoppableEngine): void {
         const gate = createGate();
         fails = ({ uuid }) => (uuids.includes(uuid) ? gate.opened : undefined);
         work({ handlerTimeoutMs: 60_000 });
-        await until(() => handled.length === 2, 15_000);
+        await until(() => handled.length === 2);
         expect(handled.map(({ attempt }) => attempt)).toEqual([2, 2]);
         await untilStats(queue, { workers: 1 });
 
@@ -562,7 +562,6 @@ export function describeContract(engine: StoppableEngine): void {
         expect(handled.length + readLog().length).toBe(4 + count);
         expect(await queue.stats()).toMatchObject({ deadLetters: 0, workers: 2 });
       },
-      120_000,
     );
   });
 }

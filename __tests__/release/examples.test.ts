@@ -7,13 +7,13 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { startGroup, type ProcessGroup } from "../examples/process-group";
-import { findNodeWithSqlite } from "../support/node-24";
+import { findNodeWithSqlite, itWithSqlite } from "../support/node-24";
 import { npm } from "../support/npm";
 import { describeNeeds, itNeeds } from "../support/platform";
+import { itWithRedis } from "../support/redis";
 import { until } from "../support/waiting";
 import { ROOT } from "../support/docs";
 
-const hasRedis = (process.env.PUSH_TEST_REDIS_SERVER ?? "") !== "";
 const node = findNodeWithSqlite();
 const run = promisify(execFile);
 const DURABLE = ["--import", "tsx", "examples/durable/start.ts"];
@@ -36,12 +36,11 @@ describe("npm run durable", () => {
     expect(stdout).toContain('push_webhooks_total{what="stored",code="",type="factor.created"} 20');
   }
 
-  (hasRedis ? it : it.skip)(
-    "handles every event, resolves the waiting login, and shows metrics",
-    () => expectExample(process.execPath, process.env, "the queue is in Redis"),
+  itWithRedis("handles every event, resolves the waiting login, and shows metrics", () =>
+    expectExample(process.execPath, process.env, "the queue is in Redis"),
   );
 
-  (node === undefined ? it.skip : it)("uses a SQLite file where there is no redis-server", () => {
+  itWithSqlite(node)("uses a SQLite file where there is no redis-server", () => {
     const env = { ...process.env, PATH: "/nowhere" };
     return expectExample(node ?? "", env, "the queue is a SQLite file");
   });
@@ -57,15 +56,14 @@ describe("npm run durable", () => {
     const line = [node ?? process.execPath, ...DURABLE];
     const started = await startGroup(line, output, { TMPDIR: folder });
     stop(started);
-    await until(() => !started.isRunning(), 50_000).finally(() => {
+    await until(() => !started.isRunning()).finally(() => {
       if (started.isRunning()) started.kill("SIGKILL");
     });
     expectNothingLeft();
   });
 
-  (isBuiltin("node:sqlite") ? it.skip : it)(
-    "without redis-server says how to get Redis, and leaves no process and no folder behind",
-    async () => {
+  if (!isBuiltin("node:sqlite")) {
+    it("without redis-server says how to get Redis, and leaves no process and no folder behind", async () => {
       const env = { ...process.env, PATH: folder, TMPDIR: folder };
       // Settles when every process that has its output has ended.
       await expect(run(process.execPath, DURABLE, { cwd: ROOT, env })).rejects.toMatchObject({
@@ -74,8 +72,8 @@ describe("npm run durable", () => {
         stderr: expect.stringContaining("apt-get install redis-server"),
       });
       expectNothingLeft();
-    },
-  );
+    });
+  }
 });
 
 describeNeeds("process groups")("npm run story", () => {
@@ -161,7 +159,7 @@ describeNeeds("process groups")("npm run story", () => {
     upload.write(`${head}Content-Type: application/x-www-form-urlencoded\r\n\r\nabc`);
     await once(upload, "connect");
     started.kill("SIGINT");
-    await until(() => !started.isRunning(), 5_000);
+    await until(() => !started.isRunning());
     expect(readErrors()).toBe("");
   });
 });

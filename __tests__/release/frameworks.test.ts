@@ -21,7 +21,9 @@ import { installPackage } from "../support/built-package";
 import { findRecipe, listRecipes, readSection, readText, ROOT } from "../support/docs";
 import { callApi, envOf, startEmulator, stopEmulators } from "../support/emulators";
 import { findFreePort, untilListening } from "../support/ports";
+import { needs } from "../support/needs";
 import { send } from "../support/servers";
+import { until } from "../support/waiting";
 
 const home = join(ROOT, "examples", "frameworks");
 const folder = join(home, ".recipes");
@@ -168,10 +170,9 @@ function buildWorker(): Promise<unknown> {
   });
 }
 
-// The last lines of a run name the missing requirements of skipped tests.
-const describeWithFrameworks = existsSync(join(home, "node_modules")) ? describe : describe.skip;
+const isInstalled = existsSync(join(home, "node_modules"));
 
-describeWithFrameworks("the recipes for other frameworks", () => {
+needs(isInstalled, "npm run frameworks").describe("the recipes for other frameworks", () => {
   const started: ChildProcess[] = [];
 
   beforeAll(async () => {
@@ -227,7 +228,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
     const nest = findRecipe("nest").replace("AppModule, {", "AppModule, new FastifyAdapter(), {");
     const adapter = 'import { FastifyAdapter } from "@nestjs/platform-fastify";\n';
     writeFile("nest_fastify.ts", adapter + nest);
-  }, 120_000);
+  });
   afterEach(() => {
     for (const child of started.splice(0)) child.kill("SIGKILL");
   });
@@ -239,7 +240,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
       const compiled = run(process.execPath, [tsc, "-p", join(folder, config)]);
       expect(await compiled.catch((error: unknown) => error)).toHaveProperty("stdout", "");
     }
-  }, 120_000);
+  });
 
   it.each(Object.keys(APPS))(
     "%s: responds as the documents say, handles an event once, and ends at SIGTERM",
@@ -259,7 +260,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
       child.stdout.on("data", (chunk: Buffer) => void (output += chunk.toString()));
       const ended = once(child, "exit");
       await untilListening(port);
-      while (!output.includes(app.ready ?? "")) await once(child.stdout, "data");
+      await until(() => output.includes(app.ready ?? ""));
 
       const statuses: Record<string, number> = {};
       for (const [what, request] of Object.entries(REQUESTS)) {

@@ -17,6 +17,7 @@ import { signedRequest } from "express-push-verification/testing";
 import { dependencies, name as NAME, scripts } from "../../package.json";
 import { installPackage, linkPackages } from "../support/built-package";
 import { ROOT } from "../support/docs";
+import { needs } from "../support/needs";
 import { findNodeWithSqlite } from "../support/node-24";
 import { AUTH_TOKEN as authToken, PUBLIC_URL as publicUrl } from "../support/webhook-requests";
 
@@ -68,7 +69,7 @@ beforeAll(async () => {
     linkPackages(join(folder, name), packages);
     writeFileSync(join(folder, name, "app.mjs"), code);
   }
-}, 120_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -177,9 +178,9 @@ const BUNDLERS: [name: string, script: string, file: string, apps: string[]][] =
 
 describe.each(BUNDLERS)("%s", (bundler, script, file, apps) => {
   const packages = join(FRAMEWORKS, "node_modules", bundler);
-  (bundler.startsWith("esbuild") || existsSync(packages) ? it : it.skip).each(apps)(
-    "a bundle of the app %s runs",
-    async (name) => {
+  const isThere = bundler.startsWith("esbuild") || existsSync(packages);
+  for (const name of apps) {
+    needs(isThere, "npm run frameworks").it(`a bundle of the app ${name} runs`, async () => {
       const node = name === "sqlite" ? findNodeWithSqlite() : process.execPath;
       if (node === undefined) throw new Error("There is no Node.js with node:sqlite.");
       const output = mkdtempSync(join(folder, "bundled-"));
@@ -190,7 +191,6 @@ describe.each(BUNDLERS)("%s", (bundler, script, file, apps) => {
       const { stdout } = await run(node, [outfile, join(output, "push.db")], { cwd: tmpdir() });
       expect(stdout).toBe(`${APPS[name]?.[1]}\n`);
       if (name === "receiver") expect(statSync(outfile).size).toBeLessThan(150_000);
-    },
-    120_000,
-  );
+    });
+  }
 });

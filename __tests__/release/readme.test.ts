@@ -71,7 +71,7 @@ describe("README and docs", () => {
     const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
     const compiled = execute(process.execPath, [tsc, "-p", folder]).catch(Object);
     expect(await compiled).toHaveProperty("stdout", "");
-  }, 120_000);
+  });
 
   it("have commands that exist, with options that exist", async () => {
     const commands = listCommands();

@@ -62,10 +62,10 @@ export type StoppableEngine = EngineUnderTest & {
 /** A suite that runs on each engine, or on one that has parts of its own. */
 export type EngineSuite<Own = object> = (engine: StoppableEngine & Own) => void;
 
-/** Opens a queue of an engine. */
+/** Opens a queue of an engine, which waits longer for its store than any outage of the tests. */
 export function openQueue(kind: string, options: object): DurableQueue {
   const create = ENGINES[kind as keyof typeof ENGINES] as (options: object) => DurableQueue;
-  return create({ logger: silent, ...options });
+  return create({ logger: silent, storeTimeoutMs: 60_000, ...options });
 }
 
 /** Runs a suite on an engine, with an empty queue for each test. */

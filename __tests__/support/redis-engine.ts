@@ -2,7 +2,7 @@ import { QUEUE_NAME as name } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "./redis";
 
-/** Runs a suite with a Redis for each test; skipped, and counted, where there is no redis-server. */
+/** Runs a suite with a Redis for each test. */
 export function describeOnRedis(
   title: string,
   suite: EngineSuite<{ server(): RedisServer }>,

@@ -4,25 +4,25 @@ import { join } from "node:path";
 import { promisify } from "node:util";
 import { TYPESCRIPT_OPTIONS } from "./child-processes";
 import { ROOT } from "./docs";
-import { findNodeWithSqlite } from "./node-24";
+import { findNodeWithSqlite, itWithSqlite } from "./node-24";
 
-/** Describes that files of `__tests__/durable/sqlite` pass; skipped, and counted, where none can. */
+/** Describes that files of `__tests__/durable/sqlite` pass. */
 export function describeSqliteFiles(pattern: string): void {
   const node = findNodeWithSqlite();
-  if (node === undefined) {
-    it.skip("runs tests of SQLite: no Node.js with node:sqlite can be installed", () => {});
-    return;
-  }
-  it(`tests of SQLite pass on a Node.js with node:sqlite: ${pattern}`, async () => {
-    const jest = join(ROOT, "node_modules", "jest", "bin", "jest.js");
-    // Jest ignores this folder by default, because it runs on the Node.js of the machine.
-    const paths = ["--testPathIgnorePatterns", "/node_modules/", "--testPathPatterns"];
-    // In one process: beside it, the other tests have the other cores.
-    const args = [jest, "--runInBand", ...paths, `__tests__/durable/sqlite/${pattern}`];
-    // The engine starts a thread of its own, which Jest does not transform.
-    const env = { ...process.env, NODE_OPTIONS: TYPESCRIPT_OPTIONS };
-    // It rejects with the names of the tests that fail.
-    const { stderr } = await promisify(execFile)(node, args, { cwd: ROOT, env });
-    expect(stderr).toMatch(/^Test Suites: (\d+) passed, \1 total/m);
-  }, 600_000);
+  itWithSqlite(node)(
+    `tests of SQLite pass on a Node.js with node:sqlite: ${pattern}`,
+    async () => {
+      const jest = join(ROOT, "node_modules", "jest", "bin", "jest.js");
+      // Jest ignores this folder by default, because it runs on the Node.js of the machine.
+      const paths = ["--testPathIgnorePatterns", "/node_modules/", "--testPathPatterns"];
+      // In one process: beside it, the other tests have the other cores.
+      const args = [jest, "--runInBand", ...paths, `__tests__/durable/sqlite/${pattern}`];
+      // The engine starts a thread of its own, which Jest does not transform.
+      const env = { ...process.env, NODE_OPTIONS: TYPESCRIPT_OPTIONS };
+      // It rejects with the names of the tests that fail.
+      const { stderr } = await promisify(execFile)(node ?? "", args, { cwd: ROOT, env });
+      expect(stderr).toMatch(/^Test Suites: (\d+) passed, \1 total/m);
+    },
+    600_000,
+  );
 }

@@ -111,8 +111,7 @@ it.each([
   const stop = new AbortController();
   if (scripted === undefined) stop.abort(reason);
   else upstream.script.push(scripted);
-  const patient = clientAt(upstream.url, { timeoutMs: 60_000 });
-  const fetched = patient.keys.fetch(KEY_SID, { signal: stop.signal });
+  const fetched = upstream.client.keys.fetch(KEY_SID, { signal: stop.signal });
   const rejected = expect(fetched).rejects.toBe(reason);
   const sent = scripted === undefined ? 0 : 1;
   await until(() => upstream.seen.length === sent);

@@ -5,6 +5,7 @@ import { pushWebhooks } from "express-push-verification";
 import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
 import { silent } from "../../support/receivers";
 import { SECRETS } from "../../support/upstream";
+import { until } from "../../support/waiting";
 import { APPS, makeStaffApp, type StaffAppOptions } from "../staff-app";
 import { openLive, readRequests, startConsole, useConsoles } from "./console-app";
 import { createMemoryQueue } from "./memory-queue";
@@ -119,13 +120,16 @@ it("responds 503 when too many pages are open, and ends its streams with the ser
   expect(rejected.map(({ headers }) => headers.get("retry-after"))).toEqual(["5"]);
   await responses.find(({ ok }) => ok)?.body?.cancel();
   // The server sees a closed connection a moment later.
-  let next = await open();
-  while (!next.ok) next = await open();
-  const streams = [...responses, next].filter(({ bodyUsed }) => !bodyUsed);
+  await until(async () => {
+    const next = await open();
+    responses.push(next);
+    return next.ok;
+  });
+  const streams = responses.filter(({ bodyUsed }) => !bodyUsed);
   const ended = streams.map((stream) => stream.text());
   app.server.close();
   await Promise.allSettled(ended);
-}, 10_000);
+});
 
 it("ends a stream whose response a middleware has broken, and no other one", async () => {
   const errors: unknown[] = [];

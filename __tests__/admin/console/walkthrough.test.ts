@@ -3,6 +3,7 @@ import { createHandlers } from "express-push-verification";
 import { redisQueue } from "express-push-verification/durable";
 import { CHALLENGE_SID } from "../../support/webhook-requests";
 import { silent } from "../../support/durable";
+import { itInBrowser } from "../../support/browser";
 import { describeWithRedis, startRedis, stopRedis } from "../../support/redis";
 import { startConsole, type ConsoleApp } from "./console-app";
 import { useConsolePages } from "./console-page";
@@ -10,7 +11,6 @@ import { useConsolePages } from "./console-page";
 const { openPage, closePage } = useConsolePages();
 
 const JANE = "jane.doe@example.com";
-const itInBrowser = process.env.PUSH_TEST_CHROMIUM === "" ? it.skip : it;
 
 /** Jane logs in, and approves the challenge on her phone. */
 const approve = (app: ConsoleApp, signedUrl = app.publicUrl) =>

@@ -56,7 +56,7 @@ it("runs handlers once when the response to a claim is lost after the store kept
     if (claims++ === 0) throw new Error("the connection was reset");
     return found;
   };
-  const { deliver } = start({ ...memory, claim }, 2_000);
+  const { deliver } = start({ ...memory, claim }, 60_000);
   expect([await deliver(), claims]).toEqual(["new", 2]);
   expect(await deliver()).toBe("duplicate");
   expect(run).toHaveBeenCalledTimes(1);
@@ -121,7 +121,7 @@ it.each([
   const store = createMemoryDedupe();
   const gate = createGate();
   const first = start(store).deliver(keyOf("a"), () => gate.opened.then(end));
-  const second = start(store, 2_000).deliver();
+  const second = start(store, 60_000).deliver();
   await nextTurn();
   expect(run).not.toHaveBeenCalled();
   gate.open();

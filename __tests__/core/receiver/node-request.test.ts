@@ -26,6 +26,7 @@ import {
 } from "../../support/servers";
 import type { ListenerOf, Middleware } from "../../support/servers";
 import type { NodeMessage } from "../../../lib/core/receiver/node-request";
+import { testSignal } from "../../support/waiting";
 
 afterEach(stopServers);
 
@@ -210,6 +211,7 @@ type Column = (row: Row, segments: readonly string[]) => Promise<string>;
 function serve(listenerOf: ListenerOf, head: string, encode: (part: string) => string): Column {
   return async ({ before = () => {}, options }, segments) => {
     const { push, result } = createPush(options);
+    const ended = testSignal();
     let socket: Socket | undefined;
     const keepSocket: Middleware = (req, _res, next) => {
       ({ socket } = req);
@@ -226,7 +228,7 @@ function serve(listenerOf: ListenerOf, head: string, encode: (part: string) => s
       sent += text.length;
       // Ends when the receiver has responded, too.
       const isReceived = () => (socket?.bytesRead ?? 0) >= sent || client.bytesRead > 0;
-      while (!isReceived()) await new Promise(setImmediate);
+      while (!isReceived() && !ended.aborted) await new Promise(setImmediate);
     }
     return result.finally(() => client.destroy());
   };

@@ -6,7 +6,7 @@ import { closeLater, storeFactor } from "../../support/durable";
 import { DURABLE, startRedis } from "../../support/redis";
 import { describeOnRedis } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
-import { until } from "../../support/waiting";
+import { testSignal, until } from "../../support/waiting";
 
 const name = "main";
 
@@ -60,9 +60,10 @@ describeOnRedis("a failover", (app) => {
     const queue = app.open({ connection });
     await queue.ready();
     const stored: string[] = [];
+    const ended = testSignal();
     const over = new AbortController();
     const lanes = Array.from({ length: 8 }, async (_, index) => {
-      for (let count = 0; !over.signal.aborted; count++) {
+      for (let count = 0; !over.signal.aborted && !ended.aborted; count++) {
         const uuid = `${index}-${count}`;
         const result = await storeFactor(queue, uuid).catch(() => undefined);
         if (result !== undefined) stored.push(uuid);

@@ -70,7 +70,7 @@ async function useQueue(first: DurableQueue, queue: DurableQueue) {
   });
   queue.work(push.handlers, { onError() {} });
   const challenge = { challengeSid: CHALLENGE_SID, entityIdentity };
-  const waiting = push.waitForChallenge({ ...challenge, timeoutMs: 10_000 });
+  const waiting = push.waitForChallenge({ ...challenge, timeoutMs: 60_000 });
   const sentAtMs = performance.now();
   const stored = await deliver(eventRequest("challenge.approved"));
   await Promise.all([waiting, handled.opened]);
