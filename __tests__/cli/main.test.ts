@@ -25,13 +25,13 @@ itNeeds("signals").each([
   for await (const chunk of stdout) {
     if (String(chunk).includes("Create a factor")) run.kill(signal);
   }
-  expect([await ended, await errors]).toEqual([[code, null], ""]);
+  expect({ ended: await ended, errors: await errors }).toEqual({ ended: [code, null], errors: "" });
 });
 
 it("the process succeeds when the reader closes the pipe early", async () => {
   const { stdout, ended, errors } = start(["--help"]);
   stdout.destroy();
-  expect([await ended, await errors]).toEqual([[0, null], ""]);
+  expect({ ended: await ended, errors: await errors }).toEqual({ ended: [0, null], errors: "" });
 });
 
 itNeeds("/dev/full")("the process fails when the output cannot be written", async () => {

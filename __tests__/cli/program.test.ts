@@ -72,7 +72,11 @@ describe("push-webhooks", () => {
   ])("%s ends with %i", async (line, code, text, env = secret) => {
     const { stdout, stderr, ...ended } = await runLine(line, env);
     const [filled, empty] = code === 0 ? [stdout, stderr] : [stderr, stdout];
-    expect([ended.code, empty, filled]).toEqual([code, "", expect.stringMatching(text)]);
+    expect({ code: ended.code, empty, filled }).toEqual({
+      code,
+      empty: "",
+      filled: expect.stringMatching(text),
+    });
   });
 
   it.each([
@@ -81,7 +85,7 @@ describe("push-webhooks", () => {
     `keys list --account-url http://localhost:2 --verify-url http://127.0.0.1:2 --account-sid AC${"0".repeat(32)} --service-sid VA${"0".repeat(32)}`,
   ])("%s names a refused connection once, in one line", async (line) => {
     const { code, stdout, stderr } = await runLine(line);
-    expect([code, stdout]).toEqual([1, ""]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(/^(No server listens on [^\n]+\n)?push-webhooks: [^\n]+\n$/);
     expect(stderr.match(/ECONNREFUSED 127\.0\.0\.1:2/g)).toHaveLength(1);
     expect(stderr).not.toMatch(/ECONNREFUSED:|\(ECONNREFUSED\)|see the cause/);
@@ -179,7 +183,7 @@ describe("trigger", () => {
     const url = await startTarget((_req, res) => res.writeHead(status, headers).end("No.\n"));
     const line = `trigger factor.created --url ${url}/push --method ${method}`;
     const { code, stdout, stderr } = await runLine(line);
-    expect([code, stdout]).toEqual([1, expect.stringMatching(`^${status} `)]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(`^${status} `) });
     expect(stderr).toMatch(reason);
     expect(stderr.trimEnd()).not.toMatch(CONTROL);
     const [result] = JSON.parse((await runLine(`${line} --json`)).stdout);
@@ -190,7 +194,11 @@ describe("trigger", () => {
     const connections: unknown[] = [];
     const url = await startTarget((req) => void connections.push(req.socket.end()));
     const ended = await runLine(`trigger factor.created --url ${url}/`);
-    expect([ended.code, ended.stdout, connections.length]).toEqual([1, "", 1]);
+    expect({ code: ended.code, stdout: ended.stdout, length: connections.length }).toEqual({
+      code: 1,
+      stdout: "",
+      length: 1,
+    });
     expect(ended.stderr).toMatch(/^push-webhooks: The connection failed: [^\n]+\n$/);
   });
 
@@ -202,8 +210,14 @@ describe("trigger", () => {
     const { publicUrl, rejected } = await startReceiver(AUTH_TOKEN, { methods: ["POST"] });
     const args = ["trigger", "factor.deleted", "--url", publicUrl, option];
     const { code, stdout, stderr } = await runCommand(args, secret);
-    expect([code, stdout]).toEqual([1, expect.stringMatching(`^${status} factor\\.deleted`)]);
-    expect([rejected, stderr]).toEqual([[rejection], expect.stringMatching(reason)]);
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: expect.stringMatching(`^${status} factor\\.deleted`),
+    });
+    expect({ rejected, stderr }).toEqual({
+      rejected: [rejection],
+      stderr: expect.stringMatching(reason),
+    });
   });
 
   it("sends to another URL with --to, and signs in another header", async () => {
@@ -230,7 +244,10 @@ it.each<[args: string, headers: object]>([
   const to = await startTarget((req, res) => res.end(void requests.push(req.headers)));
   const line = "trigger factor.created --url https://app.example.com/push";
   const ended = await runLine(`${line} --to ${to}/push ${args}`);
-  expect([ended.code, requests]).toEqual([0, [expect.objectContaining(headers)]]);
+  expect({ code: ended.code, requests }).toEqual({
+    code: 0,
+    requests: [expect.objectContaining(headers)],
+  });
 });
 
 it("reads variables from the file of --env, after those of the environment", async () => {
@@ -402,7 +419,7 @@ describe("webhooks and keys", () => {
     ] as const) {
       for (const command of ["webhooks list", "keys list"]) {
         const { code, stdout, stderr } = await run(command, wrong);
-        expect([code, stdout]).toEqual([1, ""]);
+        expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
         expect(stderr).toMatch(message);
         expect(stderr).toContain("Authentication Error - invalid username");
         expect(stderr).not.toMatch(/4711|(AC|SK)0{32}/);

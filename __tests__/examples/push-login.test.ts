@@ -224,7 +224,7 @@ describeNeeds("process groups")("npm start", () => {
     const args = ["--import", "tsx", "examples/push-login/start.ts"];
     const env = { PATH: process.env.PATH, PUSH_SERVICE_SID: "VA", PUSH_ACCOUNT_SID: "AC" };
     const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
-    expect([status, stderr]).toEqual([1, "PUSH_AUTH_TOKEN is not set.\n"]);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: "PUSH_AUTH_TOKEN is not set.\n" });
   });
 
   /** Starts the example, and reads the addresses and the process that it prints. */

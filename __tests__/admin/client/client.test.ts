@@ -50,7 +50,10 @@ it("lists have three pages, forwards and backwards", async () => {
   ]);
   const pages = await collect(keys.pages({ pageSize: 2 }));
   expect(pages.map(({ items }) => items.length)).toEqual([2, 2, 1]);
-  expect([pages[0]?.previous, pages[2]?.next]).toEqual([undefined, undefined]);
+  expect({ previous: pages[0]?.previous, next: pages[2]?.next }).toEqual({
+    previous: undefined,
+    next: undefined,
+  });
   expect((await keys.page(pages[2]?.previous)).items).toEqual(pages[1]?.items);
 });
 
@@ -144,7 +147,7 @@ it.each<[string, "GET" | "POST" | "DELETE", object, tries: number, times?: numbe
   };
   const [{ status }] = await Promise.allSettled([calls[method]()]);
   const expected = tries > times ? "fulfilled" : "rejected";
-  expect([status, upstream.seen.length]).toEqual([expected, tries]);
+  expect({ status, length: upstream.seen.length }).toEqual({ status: expected, length: tries });
 });
 
 // router.test.ts tests the schemas of these methods.

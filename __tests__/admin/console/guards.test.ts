@@ -81,7 +81,7 @@ describe.each(APPS)("the console on %s", (_name, makeApp) => {
     }
     expect(bytes).toBeLessThanOrEqual(64_000);
     const { status, headers } = await call("get ?a=b");
-    expect([status, headers.location]).toEqual([307, "./admin/"]);
+    expect({ status, location: headers.location }).toEqual({ status: 307, location: "./admin/" });
   });
 
   it("has no console unless it is asked for", async () => {

@@ -68,7 +68,7 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
 
     const { status, body } = await call("post /webhooks", WEBHOOK);
     const account = { account_sid: ACCOUNT_SID, service_sid: SERVICE_SID };
-    expect([status, body]).toMatchObject([201, { ...WEBHOOK, ...account }]);
+    expect({ status, body }).toMatchObject({ status: 201, body: { ...WEBHOOK, ...account } });
     const path = `/webhooks/${body.sid}`;
     expect(follow("/x/webhooks", body.url)).toBe(`/x${path}`);
     const fetched = await call(`get ${path}`);
@@ -207,7 +207,7 @@ describe("authorize", () => {
 it("rejects every write of readOnly with 405, with the other methods in Allow", async () => {
   const { call } = start({ readOnly: true });
   const { status, headers } = await call("post /keys", {});
-  expect([status, headers.allow]).toEqual([405, "GET"]);
+  expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: "GET" });
 });
 
 it("onAudit receives each write, successful or rejected, without a secret, and no read", async () => {
@@ -263,7 +263,7 @@ describe("failures of the service", () => {
     upstream.script.push(scripted as never);
     const response = await start({ timeoutMs: 150 }).call("get /keys");
     const body = { code, status, message: expect.any(String) };
-    expect([response.status, response.body]).toEqual([status, body]);
+    expect({ status: response.status, body: response.body }).toEqual({ status, body });
     expect(response.headers["retry-after"]).toBe(status === 429 ? "7" : undefined);
     expect(response.headers["www-authenticate"]).toBeUndefined();
   });
@@ -272,7 +272,7 @@ describe("failures of the service", () => {
     const { call } = start();
     for (const line of [`get /keys/${KEY_SID}`, `get /webhooks/${WEBHOOK_SID}`]) {
       const { status, text, body } = await call(line);
-      expect([status, body.code]).toEqual([404, 20404]);
+      expect({ status, code: body.code }).toEqual({ status: 404, code: 20404 });
       expect(text).not.toMatch(/AC[0-9a-f]{32}|2010-04-01|Services|docs\.example/);
     }
     const message = `No _${ACCOUNT_SID}x with Basic ${btoa(`${ACCOUNT_SID}:hush`)}`;
@@ -329,7 +329,7 @@ it.each<[status: number, line: string, body?: unknown, type?: string]>([
   const headers: Record<string, string> = body === undefined ? {} : { "content-type": type };
   const response = await start().call(line, sent, headers);
   const rejection = { status, code: expect.any(String), message: expect.any(String) };
-  expect([response.status, response.body]).toEqual([status, rejection]);
+  expect({ status: response.status, body: response.body }).toEqual({ status, body: rejection });
   expect(upstream.seen).toEqual([]);
   expect(({} as { x?: unknown }).x).toBeUndefined();
 });

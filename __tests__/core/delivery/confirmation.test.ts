@@ -69,7 +69,10 @@ describe("option confirm", () => {
     const waiting = wait(60_000);
     for (let times = 0; times < 2; times++) expect(await receive(approval())).toBe(200);
     expect(await waiting).toBe(confirmed[0]);
-    expect([confirmed.length, events]).toEqual([calls, confirmed.slice(0, 1)]);
+    expect({ length: confirmed.length, events }).toEqual({
+      length: calls,
+      events: confirmed.slice(0, 1),
+    });
   });
 
   it.each<Partial<PushWebhooksOptions>>([{}, { acknowledge: "before" }, { dedupe: false }])(
@@ -81,7 +84,11 @@ describe("option confirm", () => {
       });
       expect(await receive(approval())).toBe(403);
       await expect(wait(1)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
-      expect([events, rejected, failed]).toEqual([[], ["NOT_CONFIRMED"], []]);
+      expect({ events, rejected, failed }).toEqual({
+        events: [],
+        rejected: ["NOT_CONFIRMED"],
+        failed: [],
+      });
     },
   );
 

@@ -98,7 +98,10 @@ it("claims once for deliveries during a run, completes after it, and releases af
     await nextTurn();
     log.push("run");
   });
-  expect([await first, await during]).toEqual(["new", "duplicate"]);
+  expect({ first: await first, during: await during }).toEqual({
+    first: "new",
+    during: "duplicate",
+  });
   const failed = deliver(keyOf("b"), () => Promise.reject(new Error("no")));
   await expect(failed).rejects.toThrow("no");
   const released = `release ${claimed[1]?.owner}`;

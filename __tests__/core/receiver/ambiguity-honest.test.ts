@@ -205,7 +205,7 @@ it.each([...words("access entity_sid expiration_date exp event-id user_uuid zone
     const value = parameter === "user_uuid" ? UUID : "1";
     expect(await receive(eventRequest(type, { [parameter]: value }))).toBe(400);
     const about = { code: "PAYLOAD_AMBIGUOUS", parameter };
-    expect([errors, logged]).toMatchObject([[about], [about]]);
+    expect({ errors, logged }).toMatchObject({ errors: [about], logged: [about] });
     expect(counted).toMatchObject([["rejected", about]]);
   },
 );

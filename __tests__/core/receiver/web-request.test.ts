@@ -67,6 +67,10 @@ it("is waited for by close(), and responds 503 after it", async () => {
   gate.open();
   await closing;
   const { status, headers } = await push.fetch(toWebRequest(good()));
-  expect([await running, status, headers.get("retry-after")]).toEqual([200, 503, "5"]);
+  expect({ running: await running, status, "retry-after": headers.get("retry-after") }).toEqual({
+    running: 200,
+    status: 503,
+    "retry-after": "5",
+  });
   expect(rejected).toEqual(["CLOSING"]);
 });

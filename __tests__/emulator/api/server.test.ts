@@ -55,12 +55,15 @@ describe("the emulator's server", () => {
     const head = (extra: string) =>
       `POST /_control/factors HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000000\r\n${extra}\r\n`;
     const anonymous = await sendRaw(port, [head("")], { untilClosed: true });
-    expect([anonymous.status, anonymous.gaveUp]).toEqual([401, false]);
+    expect({ status: anonymous.status, gaveUp: anonymous.gaveUp }).toEqual({
+      status: 401,
+      gaveUp: false,
+    });
     const credentials = `authorization: Basic ${btoa(`${accountSid}:${authToken}`)}\r\n`;
     const large = await sendRaw(port, [head(credentials), Buffer.alloc(400_000)], {
       untilClosed: true,
     });
-    expect([large.status, large.gaveUp]).toEqual([413, false]);
+    expect({ status: large.status, gaveUp: large.gaveUp }).toEqual({ status: 413, gaveUp: false });
   });
 
   it.each<[status: number, host: string, method?: string, more?: string]>([
