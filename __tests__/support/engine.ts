@@ -41,6 +41,10 @@ export interface EngineUnderTest {
   outages: EngineOutage[];
   /** States in which the store rejects events; its error contains `error`. */
   failures: (EngineOutage & { error: string })[];
+  /** Makes the times of the store earlier: as if so much time had passed. */
+  passTime(ms: number): unknown;
+  /** Lists the tables of the rows, or the kinds of the keys, that are not those of the set-up. */
+  listKept(): string[] | Promise<string[]>;
   /** Changes the event with this index as another program does; undefined without SQL. */
   change?(assignment: string, index: number): unknown;
 }

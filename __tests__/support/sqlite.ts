@@ -20,6 +20,14 @@ export function execute(file: string, sql: string): string {
   return file;
 }
 
+/** Reads rows of a file. */
+export function query(file: string, sql: string): Record<string, unknown>[] {
+  const connection = connect(file);
+  const rows = connection.prepare(sql).all();
+  connection.close();
+  return rows;
+}
+
 const PAGE_BYTES = 4096;
 
 /** Overwrites pages of a file, by their numbers in SQLite: the first is 1. */

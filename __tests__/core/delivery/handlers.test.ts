@@ -25,7 +25,7 @@ const FAILED: unknown = expect.objectContaining({ code: "HANDLER_FAILED" });
 const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, name: "login" };
 
 /** Runs the handlers of an approval, or of an event of another type. */
-function dispatch(handlers: Handlers, type: string = event.type, handlerTimeoutMs = 60_000) {
+function dispatch(handlers: Handlers, type: string = event.type, handlerTimeoutMs = 14_000) {
   const push = pushWebhooks({ ...options, handlers, handlerTimeoutMs, logger: silent });
   return push.dispatch({ ...event, type } as PushEvent, context);
 }

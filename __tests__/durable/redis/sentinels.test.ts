@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHandlers } from "express-push-verification";
@@ -22,7 +22,9 @@ describeOnRedis("a failover", (app) => {
       const info = await primary.info("replication");
       return info.match(/state=online/g)?.length === size;
     });
-    const file = join(mkdtempSync(join(tmpdir(), "push-sentinel-")), "sentinel.conf");
+    const folder = mkdtempSync(join(tmpdir(), "push-sentinel-"));
+    closeLater({ close: () => rmSync(folder, { recursive: true }) });
+    const file = join(folder, "sentinel.conf");
     writeFileSync(file, `sentinel monitor ${name} 127.0.0.1 ${port} 1\n`);
     const sentinel = await startRedis({}, [file, "--sentinel"]);
     const ask = (command: string) => sentinel.redis.call("SENTINEL", command, name);
