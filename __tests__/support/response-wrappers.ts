@@ -15,10 +15,9 @@ const sink = { write: () => true };
 /** A store of sessions that saves nothing, later. */
 class SlowStore extends session.Store {
   get = (_sid: string, callback: (error: unknown) => void) => setImmediate(callback, undefined);
-  set = (_sid: string, _session: unknown, callback?: (error?: unknown) => void) =>
-    void setTimeout(() => callback?.(new Error("The store is down.")), 5);
-  destroy = (_sid: string, callback?: (error?: unknown) => void) =>
-    setImmediate(() => callback?.());
+  set = (_sid: string, _session: unknown, callback?: () => void) =>
+    void setTimeout(() => callback?.(), 5);
+  destroy = (_sid: string, callback?: () => void) => setImmediate(() => callback?.());
 }
 
 const sessionOf = (options: Partial<session.SessionOptions>): Middleware =>
@@ -94,7 +93,9 @@ const throwing = (names: string): Wrapper[] =>
         own ?? (Reflect.get(Object.getPrototypeOf(target) as object, member, target) as unknown);
       Object.defineProperty(target, member, {
         get: () => (isCalledByLibrary() ? fail() : original()),
-        set: (value: unknown) => (own = value),
+        set(value: unknown) {
+          own = value;
+        },
       });
       next();
     },
@@ -150,7 +151,7 @@ const POPULAR: Wrapper[] = [
 export const WRAPPERS: readonly Wrapper[] = [
   ...SESSIONS,
   [
-    "express-session, a store that fails late",
+    "express-session, a slow store",
     sessionOf({ resave: true, saveUninitialized: true, store: new SlowStore() }),
   ],
   ...POPULAR,

@@ -17,12 +17,8 @@ export class Callbacks {
   constructor(readonly onThrown: (error: unknown) => void) {}
 
   /** Adds a listener of an event. */
-  on<Args extends unknown[]>(
-    emitter: Emitter,
-    event: string,
-    listener: (...args: Args) => void,
-  ): this {
-    emitter.on?.(event, this.#guard(listener) as () => void);
+  on(emitter: Emitter, event: string, listener: (...args: never[]) => void): this {
+    emitter.on?.(event, this.#guard(listener));
     return this;
   }
 
@@ -43,7 +39,7 @@ export class Callbacks {
     setImmediate(this.#guard(callback));
   }
 
-  #guard<Args extends unknown[]>(callback: (...args: Args) => void): (...args: Args) => void {
+  #guard(callback: (...args: never[]) => void): (...args: never[]) => void {
     return (...args) => {
       try {
         callback(...args);

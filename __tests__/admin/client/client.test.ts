@@ -4,6 +4,7 @@ import { collect, until } from "../../support/waiting";
 import { createAdminClient, type AdminClientOptions } from "express-push-verification/admin";
 import errors from "../../fixtures/errors.json";
 import { ACCOUNT_SID, CHALLENGE_SID, SERVICE_SID } from "../../support/webhook-requests";
+import { HOSTILE_VALUES } from "../../support/thrown-values";
 import { clientAt, clientOptions, useUpstream, WEBHOOK } from "../../support/upstream";
 
 const KEYS = `/2010-04-01/Accounts/${ACCOUNT_SID}/Keys`;
@@ -220,6 +221,25 @@ it("createAdminClient has an option fetch that undici's fits, also with a dispat
   expectTypeOf<typeof fetch>().toExtend<Option>();
   type Init = NonNullable<Parameters<Option>[1]> & { dispatcher: undici.Dispatcher };
   expectTypeOf<[string, Init]>().toExtend<Parameters<typeof undici.fetch>>();
+});
+
+const keys = { ok: true, status: 200, headers: new Headers() };
+it.each<[what: string, imitation: () => unknown]>([
+  ["nothing", () => undefined],
+  ["no promise", () => keys],
+  ["an object without headers", () => ({ ok: false, status: 500 })],
+  ["a body that is a text", () => ({ ...keys, body: '{"keys":[]}' })],
+  ["a body that cannot be iterated", () => ({ ...keys, body: {} })],
+  ["json() alone", () => ({ ...keys, json: async () => ({ keys: [] }) })],
+  ...HOSTILE_VALUES.map(([what, thrown]): [string, () => unknown] => [
+    `a throw of ${what}`,
+    () => {
+      throw thrown;
+    },
+  ]),
+])("an imitation of fetch that returns %s fails with an ApiError", async (_what, imitation) => {
+  const client = clientAt(upstream.url, { fetch: imitation as never, maxRetries: 0 });
+  await expect(client.keys.page()).rejects.toHaveProperty("name", "ApiError");
 });
 
 it("createAdminClient reads inherited options, and keeps the path of its base URLs", async () => {

@@ -53,10 +53,10 @@ export function createLive(
     explainNewest();
     flushTimer = undefined;
     const totals = log.readTotals();
-    for (const stream of streams) update(stream, totals);
+    for (const stream of streams) sendIfBehind(stream, totals);
   }
 
-  function update(stream: Stream, totals: LiveUpdate["totals"]): void {
+  function sendIfBehind(stream: Stream, totals: LiveUpdate["totals"]): void {
     if (isBehind(stream, totals)) stream.callbacks.run(() => send(stream, totals));
   }
 
@@ -87,7 +87,7 @@ export function createLive(
     for (const stream of streams) {
       // A process that shuts down must not wait for its open pages.
       if (nowMs >= stream.endAtMs || !isListening(stream.res)) end(stream);
-      else update(stream, totals);
+      else sendIfBehind(stream, totals);
     }
   }
 

@@ -1,7 +1,7 @@
 import type express from "express";
 import type { ErrorRequestHandler, Request, Response, Router } from "express";
-import { validateOptions } from "../../kit/validate-options";
 import { destroyResponse } from "../../kit/callbacks";
+import { validateOptions } from "../../kit/validate-options";
 import { adaptConsole } from "../../kit/logger";
 import { callSafely } from "../../kit/safe-call";
 import { CONTENT_SECURITY_POLICY, FORBIDDEN_PAGE } from "../console/assets";

@@ -127,31 +127,37 @@ export function isStream(req: IncomingMessage): boolean {
 }
 
 /** Reads the stream of a `Request`, within the limits. */
-export function readWebStream(body: ReadableStream, limits: BodyLimits): Promise<Uint8Array> {
-  return new Promise((resolve, reject) => {
-    const reader = (body as ReadableStream<Uint8Array>).getReader();
-    const collector = new BodyCollector(limits.limitBytes);
-    const fail = (error: unknown) => {
-      reject(error);
-      // It ends a pending read. Not awaited: a source that hangs would delay the response.
-      reader.cancel().catch(() => "the error of the read is thrown");
-    };
+export async function readWebStream(body: ReadableStream, limits: BodyLimits): Promise<Uint8Array> {
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
     const callbacks = new Callbacks(reject);
-    const timer = callbacks.setTimeout(() => fail(bodyTimeout(limits)), bodyTimeMs(limits));
-    const collect = async () => {
-      for (;;) {
-        const { done, value } = await reader.read();
-        if (done) return collector.take();
-        collector.add(value);
-      }
-    };
-    collect()
-      .finally(() => clearTimeout(timer))
-      .then(resolve, (error: unknown) => {
-        fail(error instanceof WebhookError ? error : truncated(error));
-      })
-      .catch(reject);
+    timer = callbacks.setTimeout(() => reject(bodyTimeout(limits)), bodyTimeMs(limits));
   });
+  try {
+    return await Promise.race([collect(reader, limits), late]);
+  } catch (error) {
+    // It ends a pending read. Not awaited: a source that hangs would delay the response.
+    cancel(reader).catch(() => "the error of the read is thrown");
+    throw error instanceof WebhookError ? error : truncated(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
+async function collect(reader: Reader, { limitBytes }: BodyLimits): Promise<Uint8Array> {
+  const collector = new BodyCollector(limitBytes);
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return collector.take();
+    collector.add(value);
+  }
+}
+
+async function cancel(reader: Reader): Promise<void> {
+  await reader.cancel();
 }
 
 /** Returns the error of a body that is over the limit. */

@@ -111,8 +111,8 @@ function isUtf8Form(contentType: string): boolean {
   if (!contentType.includes(";")) return true;
   // Names and quoted values as in RFC 9110, section 5.6.6; some senders write other quotes.
   const parameter = /;\s*([^\s;="]+)\s*=\s*(?:"((?:[^"\\]|\\.)*)"|'([^';]*)'|([^\s;"]*))/g;
-  for (const [, name = "", ...values] of contentType.matchAll(parameter)) {
-    const charset = values.find((value) => value !== undefined) ?? "";
+  for (const [, name = "", quoted, oddlyQuoted, plain] of contentType.matchAll(parameter)) {
+    const charset = quoted ?? oddlyQuoted ?? plain ?? "";
     if (name.toLowerCase() === "charset" && !UTF8.test(charset.trim())) return false;
   }
   return true;

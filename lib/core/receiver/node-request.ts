@@ -114,7 +114,8 @@ export class NodeRequest implements IncomingRequest {
     if (form !== undefined) return form;
     if (!isAnnounced || (!wasRead && length === 0)) return "";
     if (bytes + rest.length === 0) throw consumed(findThrowing(req) ?? NOTHING_KEPT);
-    const name = bytes === 0 ? "the stream" : collected === req.body ? "req.body" : "req.rawBody";
+    const keptIn = collected === readKept(req, "body") ? "req.body" : "req.rawBody";
+    const name = bytes === 0 ? "the stream" : keptIn;
     const all = length > 0 ? length : `at least ${expected}`;
     const error = consumed(`${name} has ${bytes || rest.length} of ${all} bytes`);
     if (length > 0) throw error;
