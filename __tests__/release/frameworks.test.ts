@@ -277,14 +277,14 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
   );
 
   it("pm2: a process has the time that the ecosystem file gives it", async () => {
-    const { apps } = createRequire(__filename)(ECOSYSTEM) as { apps: object[] };
+    const { apps } = createRequire(__filename)(ECOSYSTEM) as { apps: [object] };
     const port = await findFreePort();
     // Longer than the 1.6 s after which pm2 kills by default.
     const app = `process.once("SIGINT", () => setTimeout(() => { console.log("closed"); process.exit(); }, 2_500));
       require("node:http").createServer((_req, res) => res.end()).listen(${port}, () => console.log("ready"));`;
     writeFile("pm2_app.js", app);
-    const copied = apps.map((one) => ({ ...one, script: "pm2_app.js", cwd: folder }));
-    writeFile("pm2.json", JSON.stringify({ apps: copied }));
+    const copied = { ...apps[0], script: "pm2_app.js", cwd: folder };
+    writeFile("pm2.json", JSON.stringify({ apps: [copied] }));
     const args = [bin("pm2/bin/pm2-runtime"), "start", join(folder, "pm2.json")];
     const settings = { cwd: folder, env: { ...env, PM2_HOME: join(folder, ".pm2") } };
     const pm2 = spawn(process.execPath, args, settings);

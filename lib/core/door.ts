@@ -68,7 +68,7 @@ export {
 } from "./receiver/inspection";
 export { pairHeaders } from "./receiver/node-request";
 export { type PushWebhooks } from "./receiver/receiver";
-export { type VerifyOptions } from "./receiver/verify-options";
+export { VERIFY_RULES, type VerifyOptions } from "./receiver/verify-options";
 export { AUTH_TOKEN_EXPECTED, explainAuthToken, isAuthToken } from "./signature/auth-token";
 export { listBodyPairs } from "./signature/explain/bodies";
 export { explain, explainCause } from "./signature/explain/explain-signature";

@@ -1,4 +1,3 @@
-import { escapeControls } from "../kit/text";
 import {
   areHandlersEmpty,
   type ChallengeEvent,
@@ -16,6 +15,7 @@ import {
   publish,
   WebhookError,
 } from "../core/door";
+import { escapeControls } from "../kit/text";
 import { describeReasons, listReasons } from "../kit/thrown-value";
 import { CONFIRM, FUNCTION } from "../kit/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../kit/validate-options";

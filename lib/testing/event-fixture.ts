@@ -10,6 +10,7 @@ import {
   type PushEventOf,
   type PushEventType,
   type PushEventVersion,
+  signAcceptedRequest,
   type V1_PARAMETERS,
   signAcceptedRequest,
 } from "../core/door";

@@ -13,7 +13,6 @@ import {
 } from "../core/door";
 import { isText, validateOptions, oneOf, type OptionRules } from "../kit/validate-options";
 import { isHttpUrl } from "../kit/url";
-
 import { listFixturePairs, type EventFixtureOptions, type EventOverrides } from "./event-fixture";
 
 /**

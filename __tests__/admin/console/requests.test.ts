@@ -437,7 +437,7 @@ it("the rows keep no body", async () => {
     expect(await deliver(index, "another")).toBe(403);
   }
   // Of these 100 MB, the bodies of ten can be explained.
-  expect(measureHeap() - before).toBeLessThan(30e6);
+  expect(measureHeap() - before).toBeLessThan(60e6);
   await app.deliver();
 });
 

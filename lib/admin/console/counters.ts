@@ -1,6 +1,6 @@
-import { copyText } from "../../kit/text";
-import { type ObservedRequest, type PendingWait } from "../../core/door";
+import type { ObservedRequest, PendingWait } from "../../core/door";
 import { keepNewest } from "../../kit/keep-newest";
+import { copyText } from "../../kit/text";
 import type { Rejections, RequestResult, RequestRow, Series, Totals } from "./console-view";
 
 const MAX_ACCOUNTS = 100;

@@ -10,6 +10,7 @@ import {
   type QueuedEvent,
   type UnknownPushEvent,
 } from "../../core/door";
+import { copyText } from "../../kit/text";
 import type { QueuedState, RequestDetails } from "./console-view";
 import { maskIdentity, maskText } from "./mask";
 import type { ConsoleQueue } from "./queue-view";

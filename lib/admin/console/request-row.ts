@@ -1,5 +1,5 @@
 import { describeReasons } from "../../kit/thrown-value";
-import { type ObservedRequest, type PushEvent, type UnknownPushEvent } from "../../core/door";
+import type { ObservedRequest, PushEvent, UnknownPushEvent } from "../../core/door";
 import { isSid, type SidPrefix } from "../../kit/sid";
 import { copyText, cutText } from "../../kit/text";
 import type { Claims, EventView, RequestResult, RequestRow } from "./console-view";
