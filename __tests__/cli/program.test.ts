@@ -456,11 +456,13 @@ describe("emulator", () => {
   }
 
   it("prints credentials and each delivery until SIGINT", async () => {
-    const args = "http://127.0.0.1:9/none --host 127.0.0.2 --allowed-host emulator";
+    // macOS has only the first address of this machine.
+    const host = process.platform === "darwin" ? "127.0.0.1" : "127.0.0.2";
+    const args = `http://127.0.0.1:9/none --host ${host} --allowed-host emulator`;
     const { run, written, interrupt, waitFor, createFactor } = await start(args, {});
     await waitFor(READY);
     const env = parseEnv(written.stdout) as Record<string, string>;
-    expect(env.PUSH_ACCOUNT_URL).toMatch("http://127.0.0.2:");
+    expect(env.PUSH_ACCOUNT_URL).toMatch(`http://${host}:`);
     await createFactor(env);
     expect(written.stderr).toBe("");
     await waitFor(/^403 factor\.created -> http:\S+\/webhooks\/push in [\d.]+ ms$/m);

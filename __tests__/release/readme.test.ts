@@ -2,10 +2,12 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import diagnostics from "node:diagnostics_channel";
 import { once } from "node:events";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, Server } from "node:http";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+
+import { createServer, request as requestHttp, Server } from "node:http";
 import { isBuiltin } from "node:module";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import {
@@ -135,6 +137,35 @@ describe("README and docs", () => {
       },
       120_000,
     );
+  });
+
+  it("have an app that listens on the named pipe in PORT, which IIS passes", async () => {
+    const own = mkdtempSync(join(tmpdir(), "push-pipe-"));
+    const socketPath =
+      process.platform === "win32" ? `\\\\.\\pipe\\push-${process.pid}` : join(own, "pipe");
+    const child = spawn(process.execPath, ["--import", "tsx", join(folder, "readme-1.ts")], {
+      cwd: ROOT,
+      env: {
+        ...process.env,
+        PORT: socketPath,
+        PUSH_AUTH_TOKEN: AUTH_TOKEN,
+        PUSH_PUBLIC_URL: PUBLIC_URL,
+      },
+    });
+    const exited = once(child, "exit");
+    const { method, headers, body } = eventRequest("challenge.approved");
+    const post = () =>
+      new Promise<number | undefined>((resolve) => {
+        const options = { socketPath, method, headers, path: "/webhooks/push" };
+        const sent = requestHttp(options, (res) => resolve(res.resume().statusCode));
+        sent.on("error", () => resolve(undefined)).end(body);
+      });
+    let status: number | undefined;
+    await until(async () => (status = await post()) !== undefined);
+    expect(status).toBe(200);
+    child.kill("SIGKILL");
+    await exited;
+    rmSync(own, { recursive: true });
   });
 
   describe("have tests that pass:", () => {

@@ -133,7 +133,7 @@ export async function createPostgres(options: ServerOptions = {}) {
     signalAll(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
       // Else it would notice the end of the others, each of which is a session of its own.
       one.child?.kill("SIGSTOP");
-      spawnSync("pkill", ["--signal", signal, "-P", String(one.child?.pid)]);
+      spawnSync("pkill", [signal.replace("SIG", "-"), "-P", String(one.child?.pid)]);
       one.child?.kill(signal);
     },
     /** Changes a setting, and waits until new connections have it. */
@@ -149,6 +149,12 @@ export async function createPostgres(options: ServerOptions = {}) {
     },
   };
   return one;
+}
+
+/** Gives files to the user of a server. */
+export function giveToServer({ folder }: PostgresProcess, ...files: string[]): void {
+  const { uid, gid } = fs.statSync(folder);
+  for (const file of files) fs.chownSync(file, uid, gid);
 }
 
 /** Creates a database cluster and starts its server. */

@@ -15,8 +15,11 @@ export function createFile(): string {
 /** Runs statements on a file, as another program does: it waits while a queue writes. */
 export function execute(file: string, sql: string): string {
   const connection = connect(file);
-  connection.exec(`PRAGMA busy_timeout = 10000; ${sql}`);
-  connection.close();
+  try {
+    connection.exec(`PRAGMA busy_timeout = 10000; ${sql}`);
+  } finally {
+    connection.close();
+  }
   return file;
 }
 

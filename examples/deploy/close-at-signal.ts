@@ -21,6 +21,8 @@ export interface Parts {
 /** Docker, Kubernetes and systemd send SIGTERM, pm2 and Ctrl-C SIGINT; Windows sends the others. */
 const SIGNALS = ["SIGTERM", "SIGINT", "SIGBREAK", "SIGHUP"] as const;
 const OTHERS_MS = 2_000;
+/** For what the process has written, such as its last line of the log. */
+const FLUSH_MS = 100;
 
 /**
  * Closes a process at a signal without losing a request. Resolves when all parts are closed; the
@@ -37,8 +39,14 @@ export async function closeAtSignal(parts: Parts): Promise<void> {
   await push.close();
   await worker?.close();
   await queue?.close();
-  setTimeout(() => process.exit(), OTHERS_MS).unref();
+  exitAfter(OTHERS_MS);
   await closeOthers?.();
+  exitAfter(FLUSH_MS);
+}
+
+/** Ends a process that a connection would keep, although nobody will close it. */
+function exitAfter(ms: number): void {
+  setTimeout(() => process.exit(), ms).unref();
 }
 
 function waitForSignal(): Promise<string> {

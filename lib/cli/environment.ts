@@ -67,6 +67,7 @@ async function promptHidden({ stdin, stderr, signal }: Terminal, prompt: string)
       lines.once("SIGINT", interrupt);
       lines.once("close", () => reject(new UsageError("The prompt was closed without an input.")));
       signal.addEventListener("abort", interrupt, { once: true });
+      if (signal.aborted) interrupt();
     });
   } finally {
     lines.close();

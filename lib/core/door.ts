@@ -75,4 +75,3 @@ export { explain, explainCause } from "./signature/explain/explain-signature";
 export { UncoveredTargetError, createGetParts } from "./signature/signed-parts";
 export { signRequest, type WebhookRequest } from "./signature/signed-request";
 export { SIGNATURE_HEADERS } from "./signature/signature-headers";
-export { VERIFY_RULES } from "./receiver/verify-options";

@@ -12,7 +12,6 @@ import {
   type PushEventVersion,
   signAcceptedRequest,
   type V1_PARAMETERS,
-  signAcceptedRequest,
 } from "../core/door";
 import { describeType, oneOf, suggestName } from "../kit/validate-options";
 import { validateOptions, type OptionRules } from "../kit/validate-options";

@@ -81,7 +81,7 @@ const withTls = (title: string, parameters: string, rejects?: Rejection): Setup 
   `TLS: ${title}`,
   async () => {
     const { key, cert } = createCertificate(server.folder);
-    execFileSync("chown", [`--reference=${server.folder}`, key, cert]);
+    postgres.giveToServer(server, key, cert);
     await server.set("ssl_key_file", key);
     await server.set("ssl_cert_file", cert);
     await server.set("ssl", "on");

@@ -1,4 +1,3 @@
-import { copyText } from "../../kit/text";
 import {
   type Confirm,
   CONFIRM_MS,
