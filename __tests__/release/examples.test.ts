@@ -110,10 +110,10 @@ describeNeeds("process groups")("npm run story", () => {
     expect(readErrors()).toBe("");
     for (const line of [
       /^Webhook YW[0-9a-f]{32} created; 0 findings of configuration drift\.$/m,
-      /^  handled: factor\.created for ada \(Zoë's phone\)$/m,
+      /^  handled: factor\.created for user-5e81-07 \(Zoë's phone\)$/m,
       /^  handled: factor\.verified for /m,
-      /^  handled: factor\.deleted for ada \(Old phone\)$/m,
-      /^  handled: challenge\.approved by ada: Sign in from Köln\?$/m,
+      /^  handled: factor\.deleted for user-5e81-07 \(Old phone\)$/m,
+      /^  handled: challenge\.approved by user-5e81-07: Sign in from Köln\?$/m,
       /^  the waiting login resolves: challenge\.approved$/m,
       /^  handled: challenge\.denied by /m,
       /^  the waiting login resolves: challenge\.denied$/m,

@@ -38,12 +38,11 @@ async function main(): Promise<void> {
       ? await startDemo(appUrl, USER_IDENTITY, attempts)
       : undefined;
   const settings = readSettings(demo?.env ?? process.env);
-  const { accountSid, authToken, publicUrl, signatureHeader, service, client } = settings;
+  const { accountSid, authToken, publicUrl, service, client } = settings;
 
   const push = pushWebhooks({
     authToken,
     publicUrl,
-    signatureHeader,
     allowedAccountSids: [accountSid],
     confirm: confirmWith(client),
   });

@@ -3,7 +3,7 @@
  * without a listener, of one with a logger, and of `trigger`. PUSH_TEST_TABLE=1 prints them.
  */
 import express, { type Express } from "express";
-import { pushWebhooks, type Logger } from "express-push-verification";
+import { pushWebhooks } from "express-push-verification";
 import type { PushWebhooks, PushWebhooksOptions } from "express-push-verification";
 import { startServer, stopServers } from "../../support/servers";
 import { runCommand } from "../../support/terminals";
@@ -234,7 +234,7 @@ const COLUMNS: Record<string, (options: PushWebhooksOptions, print: Print) => Pu
     const at = (fields: object, message: string) => print(`${message}\n${JSON.stringify(fields)}`);
     return pushWebhooks({
       ...options,
-      logger: { debug() {}, info() {}, warn: at, error: at } as Logger,
+      logger: { debug() {}, info() {}, warn: at, error: at },
     });
   },
 };

@@ -187,16 +187,21 @@ function respellHost(host: string, bareHost: string): string {
 /** The characters that encoders of a query keep: of JavaScript, RFC 3986, forms, PHP, and `new URL()`. */
 const KEPT = ["!'()*~", "!()*~", "~", "*", "", "!()*~@:,;/?$[]", "!'()*~@:,;/?$[]"];
 
+/** Encodes a part of a query again, except the characters that an encoder keeps. */
+function encodeAgain(text: string, kept: string, space: string): string {
+  return decodeSafely(text.replaceAll("+", " ")).replaceAll(/[^\w.-]/gu, (one) => {
+    if (one === " ") return space;
+    if (kept.includes(one)) return one;
+    return one < "\x80" ? escapeOne(one) : encodeSafely(one);
+  });
+}
+
 /** Lists other encodings of the same query. */
 function listEncodings(query: string): string[] {
-  const encode = (text: string, kept: string, space: string) =>
-    decodeSafely(text.replaceAll("+", " ")).replaceAll(/[^\w.-]/gu, (one) => {
-      if (one === " ") return space;
-      if (kept.includes(one)) return one;
-      return one < "\x80" ? escapeOne(one) : encodeSafely(one);
-    });
   const encoded = KEPT.flatMap((kept) =>
-    ["%20", "+"].map((space) => query.replaceAll(/[^&=]+/g, (text) => encode(text, kept, space))),
+    ["%20", "+"].map((space) =>
+      query.replaceAll(/[^&=]+/g, (text) => encodeAgain(text, kept, space)),
+    ),
   );
   return [
     query.replaceAll("%20", "+"),

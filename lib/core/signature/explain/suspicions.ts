@@ -72,9 +72,9 @@ export function listSuspicions(
 
 /** Returns whether a body has more of an event inside another text than in its parameters. */
 function isWrapped(body: GivenBody | undefined, params: readonly Pair[]): boolean {
-  const hasControls =
-    isRawBody(body) && /[\0-\x1F]/.test(Buffer.from(body as string).toString("latin1"));
-  const known = hasControls ? 0 : countKnown(params);
+  const text = isRawBody(body) ? Buffer.from(body as string).toString("latin1") : "";
+  // A form has no line break and no NUL.
+  const known = /[\r\n]/.test(text) || text.includes("\0") ? 0 : countKnown(params);
   return listUnwrapped(body).some(({ pairs }) => isEvent(pairs) && countKnown(pairs) > known);
 }
 
