@@ -306,7 +306,7 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
       const url = `http://127.0.0.1:${port}`;
       const webhook_url = `${url}/webhooks/push`;
       emulator.createWebhook({ webhook_url, event_types: ["challenge.approved"] });
-      const factor = emulator.createFactor({ entity_identity: "ada" });
+      const factor = emulator.createFactor({ entity_identity: "user-5e81-07" });
       emulator.verifyFactor(factor.sid);
       const settings = {
         PORT: String(port),
@@ -323,7 +323,7 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
       const [, action = ""] = /name="(\$ACTION_ID_\w+)"/.exec(start) ?? [];
       const fields = new FormData();
       fields.append(action, "");
-      fields.append("user", "ada");
+      fields.append("user", "user-5e81-07");
       const sent = await fetch(`${url}/login`, {
         method: "POST",
         body: fields,
@@ -337,7 +337,7 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
         html += part;
         if (isShown || !html.includes("on your phone")) continue;
         expect(html).not.toContain("Welcome!");
-        const path = `/v2/Services/${emulator.serviceSid}/Entities/ada/Challenges`;
+        const path = `/v2/Services/${emulator.serviceSid}/Entities/user-5e81-07/Challenges`;
         emulator.approveChallenge((await callApi(emulator, "GET", path)).body.challenges[0].sid);
       }
       expect(html).toContain("Welcome!");
