@@ -46,7 +46,7 @@ itInBrowser("a login hangs as the publicUrl is not the webhook_url", async () =>
   expect(await approve(app, webhook?.webhook_url ?? "")).toBe(200);
   expect((await login).type).toBe("challenge.approved");
   await waits.getByText("0").waitFor();
-  await page.getByRole("link", { name: "Webhooks" }).click();
+  await page.getByRole("link", { name: "Webhooks", exact: true }).click();
   await page.locator("article").waitFor();
   expect(await page.locator(".badge, article .notice").count()).toBe(0);
 });
