@@ -168,7 +168,13 @@ describe("README and docs", () => {
     rmSync(own, { recursive: true });
   });
 
-  describe("have tests that pass:", () => {
+  describe("have tests that pass, without a process warning:", () => {
+    const warn = jest.fn();
+    beforeAll(() => void process.on("warning", warn));
+    afterAll(() => {
+      process.off("warning", warn);
+      expect(warn).not.toHaveBeenCalled();
+    });
     for (const { name } of blocks.filter(isTest)) require(join(folder, `${name}.ts`));
   });
 
