@@ -55,9 +55,7 @@ export function addEmulatorCommand(program: Command, terminal: Terminal): void {
       emulator.onDelivery((delivery) => {
         if (json === true) printJson(terminal, delivery, 0);
         else printDelivery(terminal, delivery);
-        void explainDelivery(terminal, emulator, delivery, explained).catch((error: Error) =>
-          printNote(terminal, error.message),
-        );
+        void explainDelivery(terminal, emulator, delivery, explained);
       });
       await emulator.listen(port, host).catch((error: NodeJS.ErrnoException) => {
         if (error.code !== "EADDRINUSE") throw error;

@@ -20,12 +20,13 @@ export interface RejectedSender {
   probe: ((signatureHeader: string) => Promise<WebhookResponse>) | undefined;
 }
 
-/** Finds why a receiver rejected a request with 403, which its response does not say. */
+/** Finds why a receiver rejected a request with 403, which its response does not say. Never rejects. */
 export async function explainForbidden(sender: RejectedSender): Promise<string> {
   const { signatureHeader: used, urlFlag, probe } = sender;
   const others = SIGNATURE_HEADERS.filter((name) => name.toLowerCase() !== used.toLowerCase());
   for (const name of probe === undefined ? [] : [used, ...others]) {
-    const response = await probe?.(name);
+    // A probe without a response proves nothing.
+    const response = await probe?.(name).catch(() => undefined);
     if (response?.status !== 400 || !isOfReceiver(response)) continue;
     return name === used
       ? "The signature is right, and the receiver rejects the event: its option confirm says no, because the service does not have this challenge or factor, or allowedAccountSids or allowedServiceSids does not have the SIDs of the event. Its log says which."
