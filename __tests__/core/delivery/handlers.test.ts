@@ -199,6 +199,14 @@ describe("dispatch", () => {
     );
   });
 
+  it("a wait counts for each receiver and worker with the same handlers", async () => {
+    const handlers = createHandlers();
+    await endWait(pushWebhooks({ ...options, handlers, logger: silent }));
+    await dispatch(handlers);
+    await dispatch(createHandlers());
+    expect(published.map(([name]) => name)).toEqual(["handled", "unhandled"]);
+  });
+
   it("a wait is no handler of factors and of types that are not known", async () => {
     const push = pushWebhooks(options);
     await endWait(push);
