@@ -4,6 +4,8 @@
  */
 import { gzipSync } from "node:zlib";
 import { explainSignature, sign } from "express-push-verification";
+import { listUnwrapped } from "../../../../lib/core/signature/explain/bodies";
+import { joinParams } from "../../../../lib/core/signature/signature";
 import { AUTH_TOKEN, encodeForm, eventPairs, PUBLIC_URL } from "../../../support/webhook-requests";
 
 const OTHER_TOKEN = "00112233445566778899aabbccddeeff";
@@ -107,6 +109,18 @@ it.each(BODIES)("%s is named first: %s", (what, code, body, isProven = true) => 
   const [other] = explainSignature({ ...given, authToken: OTHER_TOKEN }).causes;
   if (!code.startsWith("PARAMS_")) expect(other?.code).toMatch(/^BODY_|^PARAMS_(CHARSET|ENCODED)$/);
   expect(JSON.stringify([right, other])).not.toMatch(/Zo|user-7f3a/);
+});
+
+it.each([
+  ["bytes that no encoding has", "%FF".repeat(20_000)],
+  ["escapes of escapes", "%25".repeat(20_000)],
+  ["soft line breaks", "=3D%C3%AB&amp;a=".repeat(4_000)],
+  ["boundaries", `--\r\n${'--\r\nname="a"\r\n\r\n'.repeat(3_000)}`],
+  ["NUL", "\0".repeat(60_000)],
+])("what is inside a hostile body stays bounded: %s", (_what, body) => {
+  const found = listUnwrapped(body);
+  expect(found.length).toBeLessThan(20);
+  for (const { pairs } of found) expect(joinParams(pairs).length).toBeLessThanOrEqual(131_072);
 });
 
 const QUERY = "?to=a b/c&m=it's~(x)*!&u=ü&at=me@x:1,2;3&l[0]=$&e=%";

@@ -54,7 +54,7 @@ const WRAPPINGS: [name: string, unwrap: (text: string) => unknown][] = [
     (text) => text.replaceAll(/=\r?\n/g, "").replaceAll(/=([\dA-F]{2})/g, toByte),
   ],
   ["UTF-16", (text) => (text.includes("\0") ? toText(fromBytes(text).toString("utf16le")) : text)],
-  ["ISO-8859-1", (text) => text.replaceAll(/%([89A-F][\dA-F])/gi, recode)],
+  ["ISO-8859-1", readLatin1],
 ];
 
 /** Also in lines, as of an e-mail. */
@@ -68,7 +68,8 @@ export function listUnwrapped(body: GivenBody | undefined): { by: string; pairs:
   for (const [text, names] of found) {
     for (const [name, unwrap] of WRAPPINGS) {
       const inner = found.size < MAX_UNWRAPPED ? unwrap(text) : undefined;
-      if (typeof inner === "string" && !found.has(inner)) found.set(inner, [...names, name]);
+      if (typeof inner !== "string" || inner.length > MAX_WRAPPED_LENGTH) continue;
+      if (!found.has(inner)) found.set(inner, [...names, name]);
     }
   }
   return [...found].slice(1).flatMap(([text, names]) => {
@@ -80,7 +81,14 @@ export function listUnwrapped(body: GivenBody | undefined): { by: string; pairs:
 const fromBytes = (text: string) => Buffer.from(text, "latin1");
 const toText = (bytes: Buffer | string) => Buffer.from(bytes as string).toString("latin1");
 const toByte = (_all: string, hex: string) => String.fromCharCode(Number.parseInt(hex, 16));
-const recode = (all: string, hex: string) => encodeURIComponent(toByte(all, hex));
+
+/** Returns the form in UTF-8 of one that is not: encoded again, it would grow each time. */
+function readLatin1(text: string): string {
+  if (listBodyPairs(fromBytes(text)) !== undefined) return text;
+  return text.replaceAll(/%([89A-F][\dA-F])/gi, (all, hex: string) =>
+    encodeURIComponent(toByte(all, hex)),
+  );
+}
 
 /** Returns whether parameters are those of an event. */
 export function isEvent(pairs: readonly Pair[]): boolean {
