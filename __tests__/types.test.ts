@@ -9,6 +9,7 @@ import { pushWebhooks, verifyPushRequest, WebhookError } from "express-push-veri
 import type {
   ChallengeApprovedEvent,
   ChallengeDeniedEvent,
+  ChallengeOutcome,
   FactorCreatedEvent,
   HandlerContext,
   Logger,
@@ -112,7 +113,7 @@ describe("types, checked by the compiler", () => {
     express4().use("/push", push).post("/push", push);
     expectTypeOf<ReturnType<PushWebhooks>>().toBeVoid();
     expectTypeOf(verifyPushRequest).returns.resolves.toEqualTypeOf<PushEvent | UnknownPushEvent>();
-    type Outcome = ChallengeApprovedEvent | ChallengeDeniedEvent;
-    expectTypeOf<PushWebhooks["waitForChallenge"]>().returns.resolves.toEqualTypeOf<Outcome>();
+    type Wait = PushWebhooks["waitForChallenge"];
+    expectTypeOf<Wait>().returns.resolves.toEqualTypeOf<ChallengeOutcome>();
   });
 });

@@ -48,7 +48,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
   async function wait(timeoutMs = 60_000) {
     const challenge = { challengeSid: CHALLENGE_SID, entityIdentity };
     const outcome = await receiver.push.waitForChallenge({ ...challenge, timeoutMs });
-    calls.push(`outcome ${outcome.uuid}`);
+    calls.push(`outcome ${outcome.type}`);
     return outcome;
   }
   const expectNoOutcome = () =>
@@ -80,7 +80,11 @@ export function describeConfirmation(engine: StoppableEngine): void {
     gate.open();
     await waiting;
     await untilCalls(3);
-    expect(calls.toSorted()).toEqual(["confirm approval", "handle approval 1", "outcome approval"]);
+    expect(calls.toSorted()).toEqual([
+      "confirm approval",
+      "handle approval 1",
+      "outcome challenge.approved",
+    ]);
     await wait();
   });
 

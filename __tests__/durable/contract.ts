@@ -15,6 +15,7 @@ import {
 } from "express-push-verification";
 import type { DurableQueue, QueueOptions, WorkOptions } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
+import { toOutcome } from "../../lib/core/delivery/outcome";
 import type { QueuedEvent } from "../../lib/core/delivery/event-queue";
 import {
   closeLater,
@@ -407,11 +408,26 @@ export function describeContract(engine: StoppableEngine): void {
       const outcomes = range(100).map(async (index) => {
         const stored = store(response(`u${index}`, index));
         if (index % 3 === 0) await stored;
-        const { uuid } = await wait(index, other);
+        const { challenge_sid } = await wait(index, other);
         await stored;
-        return uuid;
+        return challenge_sid;
       });
-      expect(await Promise.all(outcomes)).toEqual(range(100).map((index) => `u${index}`));
+      expect(await Promise.all(outcomes)).toEqual(range(100).map(sidOf));
+    });
+
+    it("are what a login reads, and hold no other text of the event", async () => {
+      const event = eventFixture("challenge.denied", {
+        challenge_sid: sidOf(1),
+        entity_identity: "Zoë\u0000\ud800 🔑'\"\\",
+      });
+      const startMs = Date.now();
+      const waiting = wait(1, await open());
+      await store(queuedEvent(event));
+      const { at, ...outcome } = await waiting;
+      const { type, account_sid, service_sid, challenge_sid, entity_identity, factor_sid } = event;
+      const sids = { account_sid, service_sid, challenge_sid, factor_sid };
+      expect(outcome).toEqual({ type, ...sids, entity_identity, source: "webhook" });
+      expect(at.getTime()).toBeGreaterThanOrEqual(startMs);
     });
 
     it("has those of each account", async () => {
@@ -426,9 +442,9 @@ export function describeContract(engine: StoppableEngine): void {
       await store(response("a", 1));
       await store(response("b", 1, "denied"));
       expect(await store({ ...response("b", 2), contentHash: "other" })).toBe("conflict");
-      const event = eventFixture("challenge.denied", { uuid: "c", challenge_sid: sidOf(1) });
-      await queue.outcomes.record("", event);
-      expect(await wait(1)).toMatchObject({ uuid: "a", type: "challenge.approved" });
+      const event = eventFixture("challenge.denied", { challenge_sid: sidOf(1) });
+      await queue.outcomes.record("", toOutcome(event));
+      expect(await wait(1)).toHaveProperty("type", "challenge.approved");
       await expectTimeout(wait(2, queue, 200));
     });
 

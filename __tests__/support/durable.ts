@@ -38,18 +38,15 @@ export async function receiveInto(
   queue: DurableQueue,
   receiverOptions: Partial<PushWebhooksOptions> = {},
 ) {
-  const push = closeLater(
-    pushWebhooks({
-      authToken: AUTH_TOKEN,
-      publicUrl: PUBLIC_URL,
-      logger: silent,
-      queue: closeLater(queue),
-      ...receiverOptions,
-    }),
-  );
+  return { queue, ...(await receive({ queue: closeLater(queue), ...receiverOptions })) };
+}
+
+/** Opens a receiver on a server of its own; {@link closeOpened} closes both. */
+export async function receive(options: Partial<PushWebhooksOptions>) {
+  const settings = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent };
+  const push = closeLater(pushWebhooks({ ...settings, ...options }));
   const port = await startServer((req, res) => void push(req, res));
   return {
-    queue,
     push,
     port,
     /** Sends a webhook request and returns the status of the response. */

@@ -7,6 +7,7 @@ export type { Ensured, Finding, Receiver, Webhook } from "./client/webhook";
 export type { WebhookChange, WebhookEventType, WebhookInput } from "./client/webhook";
 export type { Challenges, Factors, FetchedChallenge, FetchedFactor } from "./client/resources";
 export type { ChallengeKey, FactorKey, Keys, Webhooks } from "./client/resources";
+export type { FactorDifference, KnownFactor } from "./client/resources";
 
 export { ApiError, type ApiErrorCode } from "./client/api-error";
 export { InputError, type InputIssue } from "./client/input-error";

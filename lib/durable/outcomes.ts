@@ -1,13 +1,11 @@
 import {
-  type ChallengeEvent,
+  type ChallengeOutcome,
   createWaiters,
-  isChallengeEvent,
   joinOutcomeKey,
   type OutcomeStore,
-  type Pair,
-  parseEvent,
+  readOutcome,
+  writeOutcome,
 } from "../core/door";
-import { toAsciiJson } from "../kit/text";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";
 import type { Storage, StoredOutcome } from "./storage";
@@ -23,22 +21,23 @@ export function createSharedOutcomes(storage: Storage, { name, maxWaiting }: Que
   const waiters = createWaiters(maxWaiting);
   /** The keys that wait for a read: a store that stalls gets each of them once. */
   const toRead = new Set<string>();
-  const readParams = createBatches(async (keys: readonly string[]) => {
+  const readValue = createBatches(async (keys: readonly string[]) => {
     // A hint that arrives during this read needs another read.
     for (const key of keys) toRead.delete(key);
     const found = await storage.outcomes(keys);
-    const byKey = new Map(found.map(({ key, params }) => [key, params]));
+    const byKey = new Map(found.map(({ key, value }) => [key, value]));
     return keys.map((key) => byKey.get(key));
   }, ORDERED);
 
   async function read(key: string): Promise<void> {
     toRead.add(key);
     try {
-      const params = await readParams(key);
-      const event = params === undefined ? undefined : parseEvent(JSON.parse(params) as Pair[]);
-      if (event !== undefined && isChallengeEvent(event)) waiters.resolve(key, event);
+      const value = await readValue(key);
+      // The wait for an unreadable outcome goes on.
+      const outcome = value === undefined ? undefined : readOutcome(value);
+      if (outcome !== undefined) waiters.resolve(key, outcome);
     } catch {
-      // The recheck makes up for a read that fails. The wait for an unreadable outcome goes on.
+      // The recheck makes up for a read that fails.
     }
   }
 
@@ -53,13 +52,13 @@ export function createSharedOutcomes(storage: Storage, { name, maxWaiting }: Que
   return {
     wait: ((wait) => {
       const key = keyOf(wait.account, wait.challengeSid);
-      const event = waiters.wait(key, wait);
+      const outcome = waiters.wait(key, wait);
       notice([key]);
-      return event;
+      return outcome;
     }) satisfies OutcomeStore["wait"],
-    toStored: (account: string, event: ChallengeEvent): StoredOutcome => ({
-      key: keyOf(account, event.challenge_sid),
-      params: toAsciiJson(event.params),
+    toStored: (account: string, outcome: ChallengeOutcome): StoredOutcome => ({
+      key: keyOf(account, outcome.challenge_sid),
+      value: writeOutcome(outcome),
     }),
     /** Reads the outcomes that were stored under these keys, if waits are pending for them. */
     notice,

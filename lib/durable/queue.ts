@@ -9,6 +9,7 @@ import {
   type Health,
   isChallengeEvent,
   type QueuedEvent,
+  toOutcome,
   trace,
 } from "../core/door";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../kit/closing";
@@ -162,7 +163,7 @@ export function createQueue(
 
   /** Also while the queue closes, and without a limit: an outage must not use up attempts. */
   async function recordConfirmed(account: string, event: ChallengeEvent): Promise<void> {
-    const outcome = outcomes.toStored(account, event);
+    const outcome = outcomes.toStored(account, toOutcome(event));
     const stored = availability.writeAtLast(() => storeOutcome(outcome).then(() => true));
     if ((await stored) !== true) throw createClosedError();
     outcomes.notice([outcome.key]);
@@ -175,7 +176,7 @@ export function createQueue(
   ): Promise<DeliveryResult> {
     const { event, account, needsConfirmation = false } = queued;
     const isKnown = isChallengeEvent(event) && !needsConfirmation;
-    const outcome = isKnown ? outcomes.toStored(account, event) : undefined;
+    const outcome = isKnown ? outcomes.toStored(account, toOutcome(event)) : undefined;
     const added = toNewEvent(name, queued, outcome, carrier);
     const kept = await run((isWanted) => storeEvent(added, isWanted), deadlineAtMs);
     const result = compareContent(queued, added.content, kept);
@@ -222,10 +223,10 @@ export function createQueue(
     ready: () =>
       closed === undefined ? availability.ready() : Promise.reject(createClosedError()),
     outcomes: {
-      async record(account, event) {
-        const outcome = outcomes.toStored(account, event);
-        await run((isWanted) => storeOutcome(outcome, isWanted));
-        outcomes.notice([outcome.key]);
+      async record(account, outcome) {
+        const stored = outcomes.toStored(account, outcome);
+        await run((isWanted) => storeOutcome(stored, isWanted));
+        outcomes.notice([stored.key]);
       },
       wait: outcomes.wait,
     },

@@ -20,8 +20,8 @@ export interface QueueStats {
 export interface StoredOutcome {
   /** The hash of queue, account and challenge: 32 hexadecimal digits. */
   key: string;
-  /** The parameters of the event as JSON of ASCII characters. */
-  params: string;
+  /** As `writeOutcome` writes it: ASCII characters. */
+  value: string;
 }
 
 /** An event to be stored. @experimental */

@@ -3,9 +3,11 @@ import { eventFixture } from "express-push-verification/testing";
 import { createAccountScope } from "../../../lib/core/delivery/account-scope";
 import { createChallengeWaits, type WaitOptions } from "../../../lib/core/delivery/challenge-wait";
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
+import { toOutcome } from "../../../lib/core/delivery/outcome";
 import { createWaiters } from "../../../lib/core/delivery/waiters";
 
 const event = eventFixture("challenge.approved");
+const outcome = toOutcome(event);
 const good = { challengeSid: event.challenge_sid, entityIdentity: event.entity_identity };
 
 function start() {
@@ -21,7 +23,7 @@ afterEach(() => jest.useRealTimers());
 describe("createChallengeWaits", () => {
   it("rejects the outcome of another user", async () => {
     const { outcomes, wait } = start();
-    await outcomes.record("login", event);
+    await outcomes.record("login", outcome);
     const failed = wait({ ...good, entityIdentity: "ada" });
     await expect(failed).rejects.toMatchObject({ code: "ENTITY_MISMATCH", status: 403 });
   });
@@ -35,8 +37,8 @@ describe("createChallengeWaits", () => {
     close();
     await expect(pending).rejects.toMatchObject({ code: "CLOSING", status: 503 });
     await expect(wait(good)).rejects.toHaveProperty("code", "CLOSING");
-    await outcomes.record("login", event);
-    expect(await other).toEqual(event);
+    await outcomes.record("login", outcome);
+    expect(await other).toEqual(outcome);
   });
 
   it("lists its waits, rejects those on one signal, later ones too, and leaves no listener", async () => {
@@ -51,7 +53,7 @@ describe("createChallengeWaits", () => {
     const reason = new Error("stopped");
     controller.abort(reason);
     expect(await Promise.allSettled(waits)).toEqual(Array(5).fill({ status: "rejected", reason }));
-    await outcomes.record("login", event);
+    await outcomes.record("login", outcome);
     await expect(wait({ ...good, signal })).rejects.toBe(reason);
     expect([...getEventListeners(signal, "abort"), ...listPending()]).toEqual([]);
   });
@@ -60,10 +62,10 @@ describe("createChallengeWaits", () => {
     const { outcomes, wait } = start();
     const waits = Array.from({ length: 11 }, () => wait(good));
     const settled = Promise.allSettled(waits);
-    await outcomes.record("login", event);
+    await outcomes.record("login", outcome);
     const [first, ...rest] = await settled;
     expect(first).toMatchObject({ status: "rejected", reason: { code: "OVERLOADED" } });
-    expect(rest).toEqual(Array(10).fill({ status: "fulfilled", value: event }));
+    expect(rest).toEqual(Array(10).fill({ status: "fulfilled", value: outcome }));
   });
 
   it("rejects after 5 minutes by default, and leaves no timer once it is resolved", async () => {
@@ -77,7 +79,7 @@ describe("createChallengeWaits", () => {
     expect(rejected).toHaveBeenCalledWith(expect.objectContaining({ code: "CHALLENGE_TIMEOUT" }));
     const resolved = wait(good);
     expect(jest.getTimerCount()).toBe(1);
-    await outcomes.record("login", event);
+    await outcomes.record("login", outcome);
     await resolved;
     expect(jest.getTimerCount()).toBe(0);
   });
@@ -110,8 +112,8 @@ describe("createWaiters", () => {
     const waiters = createWaiters();
     const both = [waiters.wait("a", longWait), waiters.wait("a", longWait)];
     expect([waiters.listKeys(), waiters.has("a"), waiters.has("b")]).toEqual([["a"], true, false]);
-    waiters.resolve("a", event);
-    expect(await Promise.all(both)).toEqual([event, event]);
+    waiters.resolve("a", outcome);
+    expect(await Promise.all(both)).toEqual([outcome, outcome]);
     expect(waiters.listKeys()).toEqual([]);
     const late = waiters.wait("a", { ...longWait, timeoutMs: 5 });
     await expect(late).rejects.toMatchObject({ code: "CHALLENGE_TIMEOUT", status: 504 });
@@ -126,9 +128,9 @@ describe("createWaiters", () => {
     const floods = Array.from({ length: 10_050 }, (_, index) => waitOf("eve", index));
     const flood = Promise.allSettled(floods);
     const bob = waitOf("bob", 1);
-    waiters.resolve("ada 1", event);
-    waiters.resolve("bob 1", event);
-    expect(await Promise.all([ada, bob])).toEqual([event, event]);
+    waiters.resolve("ada 1", outcome);
+    waiters.resolve("bob 1", outcome);
+    expect(await Promise.all([ada, bob])).toEqual([outcome, outcome]);
     waiters.close();
     const evicted = (await flood).filter(
       (one) => one.status === "rejected" && one.reason.code === "OVERLOADED",
@@ -141,13 +143,13 @@ describe("createWaiters", () => {
     const first = waiters.wait("a", longWait);
     for (let times = 0; times < 3; times++) {
       const ended = waiters.wait("ended", longWait);
-      waiters.resolve("ended", event);
+      waiters.resolve("ended", outcome);
       await ended;
     }
     expect(waiters.has("a")).toBe(true);
     const [second, third] = ["b", "c"].map((key) => waiters.wait(key, longWait));
     await expect(first).rejects.toMatchObject({ code: "OVERLOADED", status: 503 });
-    for (const key of ["b", "c"]) waiters.resolve(key, event);
-    expect(await Promise.all([second, third])).toEqual([event, event]);
+    for (const key of ["b", "c"]) waiters.resolve(key, outcome);
+    expect(await Promise.all([second, third])).toEqual([outcome, outcome]);
   });
 });

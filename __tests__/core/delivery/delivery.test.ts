@@ -19,7 +19,10 @@ describe("an outcome", () => {
     const gate = createGate();
     push.onAny(() => gate.opened);
     const status = receive(approval());
-    await expect(push.waitForChallenge(waitOf)).resolves.toHaveProperty("uuid", uuid);
+    await expect(push.waitForChallenge(waitOf)).resolves.toHaveProperty(
+      "type",
+      "challenge.approved",
+    );
     gate.open();
     expect(await status).toBe(200);
   });
@@ -35,14 +38,14 @@ describe("an outcome", () => {
   it("that was evicted does not come back when a replay is dropped as a duplicate", async () => {
     const { push, receive, events } = createReceiver();
     await receive(approval());
-    // Outcomes take 16 MiB at most.
-    const challenge_details = JSON.stringify({ message: "x".repeat(60_000) });
-    for (let count = 0; count < 290; count++) {
+    // Outcomes take 52 MiB at most.
+    const entity_identity = "x".repeat(60_000);
+    for (let count = 0; count < 910; count++) {
       const challenge_sid = `YC${String(count).padStart(32, "0")}`;
-      await receive(eventRequest("challenge.denied", { challenge_sid, challenge_details }));
+      await receive(eventRequest("challenge.denied", { challenge_sid, entity_identity }));
     }
     expect(await receive(approval())).toBe(200);
-    expect(events).toHaveLength(291);
+    expect(events).toHaveLength(911);
     await expect(push.waitForChallenge(waitOf)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
   });
 });

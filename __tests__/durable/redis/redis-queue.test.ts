@@ -161,7 +161,7 @@ describeOnRedis("its own promises", (app) => {
     const waiting = other.wait(1);
     await web.respond(1);
     await lost;
-    expect(await waiting).toHaveProperty("uuid", "approved-1");
+    expect(await waiting).toHaveProperty("type", "challenge.approved");
     expect(await other.queue.stats()).toMatchObject({ waiting: 2 });
     await web.respond(1);
     other.queue.work(other.push.handlers, { concurrency: 1 });

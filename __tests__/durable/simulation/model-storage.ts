@@ -109,12 +109,12 @@ export function createModel(nowMs: () => number, listener: ModelListener) {
         return content;
       }),
     record(added: readonly StoredOutcome[]): void {
-      for (const { key, params } of added) if (!outcomes.has(key)) outcomes.set(key, params);
+      for (const { key, value } of added) if (!outcomes.has(key)) outcomes.set(key, value);
     },
     outcomes: (keys: readonly string[]): StoredOutcome[] =>
       keys.flatMap((key) => {
-        const params = outcomes.get(key);
-        return params === undefined ? [] : [{ key, params }];
+        const value = outcomes.get(key);
+        return value === undefined ? [] : [{ key, value }];
       }),
     claim(owner: number, held: readonly number[], count: number): ClaimedEvent[] {
       if (!members.has(owner)) return [];

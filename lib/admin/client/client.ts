@@ -5,13 +5,17 @@ import { ensureWebhook } from "./ensure-webhook";
 import type { Challenges, Factors, Keys, Webhooks } from "./resources";
 import { checkClientOptions, type AdminClientOptions } from "./options";
 import { InputError } from "./input-error";
+import { listFactorDifferences } from "./factor-differences";
 import { createList } from "./list";
 import {
   challengeKeySchema,
   challengeSchema,
   createdKeySchema,
+  comparedFactorsSchema,
   factorKeySchema,
+  factorListSchema,
   factorSchema,
+  factorUserSchema,
   keyInputSchema,
   keyListSchema,
   keySchema,
@@ -133,17 +137,26 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
     shownPath: new URL(`${serviceUrl}/Entities/-/${resource}`).pathname,
   });
   const challenges: Challenges = {
-    async fetch(key, { signal } = {}) {
+    async fetch(key, { signal, maxRetries } = {}) {
       const { entityIdentity, challengeSid } = parseInput("challenge", challengeKeySchema, key);
       const location = locate(entityIdentity, `Challenges/${challengeSid}`);
-      return send({ method: "GET", ...location, signal }, challengeSchema);
+      return send({ method: "GET", ...location, signal, maxRetries }, challengeSchema);
     },
   };
   const factors: Factors = {
-    async fetch(key, { signal } = {}) {
+    async fetch(key, { signal, maxRetries } = {}) {
       const { entityIdentity, factorSid } = parseInput("factor", factorKeySchema, key);
       const location = locate(entityIdentity, `Factors/${factorSid}`);
-      return send({ method: "GET", ...location, signal }, factorSchema);
+      return send({ method: "GET", ...location, signal, maxRetries }, factorSchema);
+    },
+    async *list(user, query) {
+      const { entityIdentity } = parseInput("user", factorUserSchema, user);
+      const { url, shownPath } = locate(entityIdentity, "Factors");
+      yield* createList(send, url, factorListSchema, shownPath).list(query);
+    },
+    async compare(input, { signal } = {}) {
+      const { known, ...user } = parseInput("input", comparedFactorsSchema, input);
+      return listFactorDifferences(factors.list(user, { signal }), known);
     },
   };
 

@@ -1,7 +1,14 @@
 import { wholeNumber, validateOptions, type OptionRules } from "../../kit/validate-options";
-import { type Confirm, isChallengeEvent, type PushEvent } from "../../core/door";
+import {
+  type Confirm,
+  type ConfirmContext,
+  isChallengeEvent,
+  type PushEvent,
+} from "../../core/door";
 import { ApiError } from "./api-error";
 import type { AdminClient } from "./client";
+import { createFetchOutcome } from "./fetch-outcome";
+import type { Factors } from "./resources";
 
 /** Options of {@link confirmWith}. */
 export interface ConfirmWithOptions {
@@ -17,8 +24,8 @@ const RULES: OptionRules<ConfirmWithOptions> = {
 };
 
 /**
- * Creates the option `confirm` of a receiver or a worker: it asks the API of the service. An event is
- * confirmed if account and service are those of the client, and
+ * Creates the option `confirm` of a receiver or a worker: it asks the API of the service. With it,
+ * `push.waitForChallenge` asks for an outcome whose event has not arrived. An event is confirmed if account and service are those of the client, and
  *
  * - its challenge has the same SID, user, factor and status, or
  * - for `factor.created` and `factor.verified`, its factor exists with the same user, and is verified
@@ -34,7 +41,9 @@ const RULES: OptionRules<ConfirmWithOptions> = {
  *   the service does not respond.
  */
 export function confirmWith(
-  client: Pick<AdminClient, "accountSid" | "serviceSid" | "challenges" | "factors">,
+  client: Pick<AdminClient, "accountSid" | "serviceSid" | "challenges"> & {
+    readonly factors: Pick<Factors, "fetch">;
+  },
   options: ConfirmWithOptions = {},
 ): Confirm {
   validateOptions("confirmWith", options, RULES);
@@ -62,7 +71,7 @@ export function confirmWith(
     return isVerified && isRecent(factor.date_updated);
   }
 
-  return async function confirm(event, { signal, ambiguity }) {
+  async function confirm(event: PushEvent, { signal, ambiguity }: ConfirmContext) {
     if (event.account_sid !== client.accountSid) return false;
     if (event.service_sid !== client.serviceSid) return false;
     try {
@@ -72,5 +81,7 @@ export function confirmWith(
       if (!(error instanceof ApiError) || error.status !== 404) throw error;
       return event.type === "factor.deleted" && ambiguity === undefined;
     }
-  };
+  }
+
+  return Object.assign(confirm, { fetchOutcome: createFetchOutcome(client, isRecent) });
 }

@@ -46,6 +46,7 @@ export interface List<Item> {
 /**
  * Creates the methods of a list at a URL. Follows the links between pages, never to another origin.
  *
+ * @param shownPath see `FailedRequest`.
  * @throws ApiError (from its methods) `FOREIGN_PAGE` for a link to another origin, `BAD_RESPONSE`
  *   for links in a circle; InputError for an invalid query.
  */
@@ -53,12 +54,15 @@ export function createList<Item>(
   send: Transport,
   listUrl: string,
   schema: ResponseSchema<LinkedPage<Item>>,
+  shownPath?: string,
 ): List<Item> {
+  const location = { method: "GET", url: listUrl, ...(shownPath !== undefined && { shownPath }) };
+
   function readLink(link: string | null): PageQuery | undefined {
     if (link === null) return undefined;
     const url = parseUrl(link, listUrl);
     if (url?.origin !== new URL(listUrl).origin) {
-      throw createApiError({ method: "GET", url: listUrl }, "FOREIGN_PAGE");
+      throw createApiError(location, "FOREIGN_PAGE");
     }
     const read = (name: string) => url.searchParams.get(name) ?? undefined;
     return {
@@ -75,7 +79,7 @@ export function createList<Item>(
     for (const [name, value] of Object.entries({ PageSize, Page, PageToken })) {
       if (value !== undefined) url.searchParams.set(name, String(value));
     }
-    const found = await send({ method: "GET", url: url.href, signal }, schema);
+    const found = await send({ ...location, method: "GET", url: url.href, signal }, schema);
     return { ...found, next: readLink(found.next), previous: readLink(found.previous) };
   }
 
@@ -84,7 +88,7 @@ export function createList<Item>(
     for (let next: PageQuery | undefined = query; next !== undefined;) {
       const key = JSON.stringify([next.page, next.pageToken]);
       // Links in a circle would never end.
-      if (seen.has(key)) throw createApiError({ method: "GET", url: listUrl }, "BAD_RESPONSE");
+      if (seen.has(key)) throw createApiError(location, "BAD_RESPONSE");
       seen.add(key);
       const current: Page<Item> = await page({ ...next, signal: query.signal });
       yield current;

@@ -1,6 +1,6 @@
 import type { CreatedKey, Key, KeyInput } from "./key";
-import type { List } from "./list";
-import type { RequestOptions } from "./options";
+import type { List, PageQuery } from "./list";
+import type { ReadOptions, RequestOptions } from "./options";
 import type { Ensured, Finding, Receiver, Webhook, WebhookChange, WebhookInput } from "./webhook";
 
 /**
@@ -92,7 +92,7 @@ export interface Challenges {
    * @throws ApiError, `SERVICE_ERROR` with status 404 for a challenge that this user does not have;
    *   InputError for a malformed `challengeSid` or `entityIdentity`.
    */
-  fetch(key: ChallengeKey, options?: RequestOptions): Promise<FetchedChallenge>;
+  fetch(key: ChallengeKey, options?: ReadOptions): Promise<FetchedChallenge>;
 }
 
 /**
@@ -127,5 +127,47 @@ export interface Factors {
    * @throws ApiError, `SERVICE_ERROR` with status 404 for a factor that this user does not have;
    *   InputError for a malformed `factorSid` or `entityIdentity`.
    */
-  fetch(key: FactorKey, options?: RequestOptions): Promise<FetchedFactor>;
+  fetch(key: FactorKey, options?: ReadOptions): Promise<FetchedFactor>;
+  /**
+   * Iterates over all factors of a user. Its errors do not show the user.
+   *
+   * @throws ApiError, `SERVICE_ERROR` with status 404 for a user that the service does not have.
+   */
+  list(user: FactorUser, query?: PageQuery): AsyncGenerator<FetchedFactor, void, undefined>;
+  /**
+   * Lists where the factors that an app knows of a user, from the events, differ from those of the
+   * service: a webhook request may never arrive.
+   *
+   * @throws ApiError; InputError for a malformed argument.
+   */
+  compare(input: ComparedFactors, options?: RequestOptions): Promise<FactorDifference[]>;
+}
+
+/** Identifies the user of factors. */
+export interface FactorUser {
+  /** The user: `entity_identity` of the events. */
+  readonly entityIdentity: string;
+}
+
+/** A factor that an app knows. */
+export interface KnownFactor {
+  readonly factorSid: string;
+  readonly status: "verified" | "unverified";
+}
+
+/** What an app knows of the factors of a user. */
+export interface ComparedFactors extends FactorUser {
+  readonly known: readonly KnownFactor[];
+}
+
+/** A factor of which the app knows another state than the service. */
+export interface FactorDifference {
+  /**
+   * The event that says what is true at the service: the factor is verified, exists unverified, or
+   * does not exist.
+   */
+  readonly type: "factor.verified" | "factor.created" | "factor.deleted";
+  readonly factorSid: string;
+  /** The factor at the service; undefined for one that does not exist. */
+  readonly factor: FetchedFactor | undefined;
 }

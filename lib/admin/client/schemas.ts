@@ -64,6 +64,19 @@ export const factorKeySchema = z.strictObject({
   factorSid: sidSchema("YF"),
 });
 
+/** The schema of a `FactorUser`. */
+export const factorUserSchema = factorKeySchema.pick({ entityIdentity: true });
+
+/** The schema of `ComparedFactors`. */
+export const comparedFactorsSchema = factorUserSchema.extend({
+  known: z.array(
+    z.strictObject({
+      factorSid: sidSchema("YF"),
+      status: z.enum(["verified", "unverified"]),
+    }),
+  ),
+});
+
 /** The schema of a `KeyInput` (section 4.1). */
 export const keyInputSchema = z.strictObject({ friendly_name: z.string().max(64).optional() });
 
@@ -107,21 +120,22 @@ export const keyListSchema = z
     return { items, page: list.page, page_size: list.page_size, next, previous };
   });
 
+/** The paging of a list of the verification API (section 2.4). */
+const metaSchema = z
+  .looseObject({ page: count, page_size: count, next_page_url: text, previous_page_url: text })
+  .transform(({ page, page_size, next_page_url: next, previous_page_url: previous }) => {
+    return { page, page_size, next, previous };
+  });
+
 /** The envelope of a list of Webhooks (section 2.4). */
 export const webhookListSchema = z
-  .looseObject({
-    webhooks: z.array(webhookSchema),
-    meta: z.looseObject({
-      page: count,
-      page_size: count,
-      next_page_url: text,
-      previous_page_url: text,
-    }),
-  })
-  .transform(({ webhooks: items, meta }) => {
-    const { page, page_size, next_page_url: next, previous_page_url: previous } = meta;
-    return { items, page, page_size, next, previous };
-  });
+  .looseObject({ webhooks: z.array(webhookSchema), meta: metaSchema })
+  .transform(({ webhooks: items, meta }) => ({ items, ...meta }));
+
+/** The envelope of a list of factors. */
+export const factorListSchema = z
+  .looseObject({ factors: z.array(factorSchema), meta: metaSchema })
+  .transform(({ factors: items, meta }) => ({ items, ...meta }));
 
 /** Parses the argument `what`. @throws InputError when the schema does not accept the value. */
 export function parseInput<Schema extends z.core.$ZodType>(

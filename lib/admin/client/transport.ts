@@ -9,6 +9,8 @@ import type { CheckedClientOptions, RequestOptions, ServiceResponse } from "./op
 /** Request to the service. */
 export interface ServiceRequest extends FailedRequest, RequestOptions {
   method: "GET" | "POST" | "DELETE";
+  /** Number of retries of this request. @default that of the client */
+  maxRetries?: number | undefined;
   /** Parameters of a POST. */
   form?: readonly Pair[];
 }
@@ -72,6 +74,7 @@ export function createTransport(options: CheckedClientOptions, username: string)
     schema: ResponseSchema<Output>,
   ): Promise<Output> {
     request.signal?.throwIfAborted();
+    const retries = request.maxRetries ?? maxRetries;
     const timeout = AbortSignal.timeout(timeoutMs);
     const signals = [timeout, request.signal].filter((one) => one !== undefined);
     const signal = AbortSignal.any(signals);
@@ -87,9 +90,7 @@ export function createTransport(options: CheckedClientOptions, username: string)
         if (isDeleted) return undefined as Output;
         const hasFailed = code === "UNREACHABLE" || status >= 500;
         const isRetried =
-          status === 429
-            ? maxRetries > 0
-            : retry < maxRetries && hasFailed && request.method !== "POST";
+          status === 429 ? retries > 0 : retry < retries && hasFailed && request.method !== "POST";
         const ownPauseMs = pauseAfter(retry + 1, PAUSES);
         const pauseMs = retryAfterSeconds === undefined ? ownPauseMs : retryAfterSeconds * 1_000;
         const isTooLate = performance.now() - startedMs + pauseMs > timeoutMs;

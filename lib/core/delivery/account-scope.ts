@@ -1,4 +1,5 @@
 import { hashText } from "../../kit/hash";
+import type { ChallengeOutcome } from "./outcome";
 import { WebhookError } from "../errors/webhook-error";
 
 /** Finds the account that an event or a wait belongs to. */
@@ -9,6 +10,8 @@ export interface AccountScopeOptions {
   authToken: unknown;
   /** Undefined for every account. */
   allowedAccountSids: ReadonlySet<string> | undefined;
+  /** Undefined for every service. */
+  allowedServiceSids?: ReadonlySet<string> | undefined;
   name?: string | undefined;
   publicUrls: readonly string[];
 }
@@ -28,7 +31,7 @@ export interface AccountScopeOptions {
  * share a queue.
  */
 export function createAccountScope(options: AccountScopeOptions) {
-  const { authToken, allowedAccountSids, name, publicUrls } = options;
+  const { authToken, allowedAccountSids, allowedServiceSids, name, publicUrls } = options;
   const hasTokenPerAccount = typeof authToken === "function";
   // The last of a list stays the same while a domain moves.
   const impliedAccount = name ?? hashText(publicUrls.at(-1) ?? "");
@@ -42,6 +45,11 @@ export function createAccountScope(options: AccountScopeOptions) {
   return {
     /** Returns the authenticated account of an event by its `account_sid`, as an `OutcomeKey` has it. */
     accountOf,
+    /** Returns whether the service's word on a challenge is of an account, and of a service that is allowed. */
+    accepts(account: string, { account_sid, service_sid }: ChallengeOutcome): boolean {
+      if (allowedAccountSids?.has(account_sid) === false) return false;
+      return allowedServiceSids?.has(service_sid) !== false && accountOf(account_sid) === account;
+    },
     /**
      * Returns the account of a wait, as an `OutcomeKey` has it.
      *

@@ -1,10 +1,12 @@
 import { setMaxListeners } from "node:events";
 import type { AccountScope } from "./account-scope";
 import { WebhookError } from "../errors/webhook-error";
-import type { ChallengeEvent } from "../event/event";
+import { createNeutralCause } from "../../kit/neutral-cause";
 import { isSid } from "../../kit/sid";
 import { DURATION_MS, sidRule } from "../../kit/option-rules";
 import { isText, validateOptions, type OptionRules } from "../../kit/validate-options";
+import { Inquiry } from "./inquiry";
+import type { AwaitedChallenge, ChallengeOutcome, FetchOutcome } from "./outcome";
 import { createClosingError, type OutcomeStore, type OutcomeWait } from "./outcome-store";
 
 /** Options of `waitForChallenge`. */
@@ -46,13 +48,21 @@ export interface PendingWait {
   startMs: number;
 }
 
-/** Creates the waits of a receiver: an outcome resolves only waits of its account and user. */
-export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope) {
+/**
+ * Creates the waits of a receiver: an outcome resolves only waits of its account and user.
+ *
+ * @param fetchOutcome asks the service for an outcome that has not arrived. @default none: not asked
+ */
+export function createChallengeWaits(
+  outcomes: OutcomeStore,
+  scope: AccountScope,
+  fetchOutcome?: FetchOutcome,
+) {
   /** In the order of insertion. */
   const pending = new Map<AbortController, PendingWait>();
   let isClosed = false;
 
-  async function waitForChallenge(options: WaitOptions): Promise<ChallengeEvent> {
+  async function waitForChallenge(options: WaitOptions): Promise<ChallengeOutcome> {
     validateOptions("waitForChallenge", options, RULES);
     const { challengeSid, entityIdentity, accountSid, timeoutMs = 300_000, signal } = options;
     if (isClosed) throw createClosingError();
@@ -64,30 +74,22 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
       );
     }
     const account = scope.accountOfWait(accountSid);
-    const event = await waitUntilStopped({
-      account,
-      challengeSid,
-      entityIdentity,
-      timeoutMs,
-      signal,
-    });
-    if (accountSid !== undefined && event.account_sid !== accountSid) {
-      const message = "The outcome of this challenge belongs to another account than accountSid.";
-      throw new WebhookError("ACCOUNT_NOT_ALLOWED", message);
-    }
-    if (event.entity_identity !== entityIdentity) {
+    const challenge = { challengeSid, entityIdentity, accountSid };
+    const outcome = await waitUntilStopped(challenge, { account, timeoutMs, signal });
+    if (accountSid !== undefined && outcome.account_sid !== accountSid) throw createAccountError();
+    if (outcome.entity_identity !== entityIdentity) {
       throw new WebhookError(
         "ENTITY_MISMATCH",
         "The outcome of this challenge belongs to another user than entityIdentity. Reject the login: the challenge is not its own.",
       );
     }
-    return event;
+    return outcome;
   }
 
-  async function waitUntilStopped({
-    signal,
-    ...wait
-  }: OutcomeWait & Pick<PendingWait, "entityIdentity">): Promise<ChallengeEvent> {
+  async function waitUntilStopped(
+    challenge: AwaitedChallenge,
+    { signal, ...wait }: Pick<OutcomeWait, "account" | "timeoutMs" | "signal">,
+  ): Promise<ChallengeOutcome> {
     const stop = new AbortController();
     const onAbort = () => stop.abort(signal?.reason);
     if (signal !== undefined) {
@@ -95,14 +97,34 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
       setMaxListeners(0, signal);
       signal.addEventListener("abort", onAbort);
     }
-    const { challengeSid, entityIdentity } = wait;
+    const { challengeSid, entityIdentity } = challenge;
     pending.set(stop, { challengeSid, entityIdentity, startMs: performance.now() });
+    const inquiry =
+      fetchOutcome &&
+      new Inquiry(wait.timeoutMs, () => askService(fetchOutcome, challenge, wait.account, stop));
     try {
-      return await outcomes.wait({ ...wait, signal: stop.signal });
+      return await outcomes.wait({ ...wait, challengeSid, entityIdentity, signal: stop.signal });
+    } catch (error) {
+      throw addInquiryError(error, inquiry?.error);
     } finally {
+      inquiry?.stop();
+      stop.abort();
       pending.delete(stop);
       signal?.removeEventListener("abort", onAbort);
     }
+  }
+
+  /** The answer wakes the waits for this challenge in every process, unless an outcome came first. */
+  async function askService(
+    ask: FetchOutcome,
+    challenge: AwaitedChallenge,
+    account: string,
+    stop: AbortController,
+  ): Promise<void> {
+    const outcome = await ask(challenge, { signal: stop.signal });
+    if (outcome === undefined || stop.signal.aborted) return;
+    if (scope.accepts(account, outcome)) await outcomes.record(account, outcome);
+    else stop.abort(createAccountError());
   }
 
   return {
@@ -115,4 +137,17 @@ export function createChallengeWaits(outcomes: OutcomeStore, scope: AccountScope
       for (const stop of pending.keys()) stop.abort(createClosingError());
     },
   };
+}
+
+function createAccountError(): WebhookError {
+  const message = "The outcome of this challenge belongs to another account than the wait.";
+  return new WebhookError("ACCOUNT_NOT_ALLOWED", message);
+}
+
+/** Adds to the error of a wait whose time is over why the service could not be asked. */
+function addInquiryError(error: unknown, reason: unknown): unknown {
+  if (reason === undefined || !(error instanceof WebhookError)) return error;
+  if (error.code !== "CHALLENGE_TIMEOUT") return error;
+  const message = `${error.message} The service, asked for it, gave no answer; see the cause.`;
+  return new WebhookError(error.code, message, { cause: createNeutralCause(reason, 1) });
 }

@@ -1,3 +1,4 @@
+import type { FetchOutcome } from "./outcome";
 import { within } from "../../kit/retry";
 import { createNeutralCause } from "../../kit/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
@@ -20,7 +21,14 @@ export interface ConfirmContext {
  *
  * An error that it throws, or any other value that it returns, is a failure: it is called again.
  */
-export type Confirm = (event: PushEvent, context: ConfirmContext) => boolean | Promise<boolean>;
+export interface Confirm {
+  (event: PushEvent, context: ConfirmContext): boolean | Promise<boolean>;
+  /**
+   * Asks the same source for the outcome of a challenge whose event has not arrived, at most 4 times
+   * in a wait; `confirmWith()` has it. @default none: a wait resolves by events only
+   */
+  readonly fetchOutcome?: FetchOutcome | undefined;
+}
 
 /** How long one call of `confirm` may take: two fit into the 8 s of a retry. */
 export const CONFIRM_MS = 4_000;

@@ -9,12 +9,13 @@ import { describeOutage, type Health } from "../observability/health";
 import type { Reporter } from "../observability/reporter";
 import { isText } from "../../kit/validate-options";
 import { setConfirm, type Handlers } from "./handler-registry";
+import { toOutcome } from "./outcome";
 import type { OutcomeStore } from "./outcome-store";
 import type { EventQueue, QueuedEvent } from "./event-queue";
 import { createRequestRetry } from "./retry-request";
 
 /** Decides whether the handlers of an event run, or whether it is stored. */
-type Accept = (queued: QueuedEvent, deadlineAtMs: number, form?: string) => Promise<Acceptance>;
+type Accept = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Acceptance>;
 
 /** Reserved for the completion mark when the handlers run until the deadline. */
 const MARK_RESERVE_MS = 500;
@@ -72,7 +73,7 @@ export function createDelivery(
       }
       if (isChallengeEvent(event)) {
         // Retrying omits the arguments that Redis adds to its errors: they contain the event.
-        const record = () => outcomes.record(accountOf(event.account_sid), event);
+        const record = () => outcomes.record(accountOf(event.account_sid), toOutcome(event));
         await retryRecord(record, performance.now() + deadlineMs);
       }
       const { attempt = 1, authTokenIndex = 0, publicUrlIndex = 0, receiver = name } = context;
@@ -109,13 +110,13 @@ function createAcceptNow(
     pauses: { firstMs: 250, longestMs: 2_000 },
   });
 
-  return function acceptNow(queued, deadlineAtMs, form) {
+  return function acceptNow(queued, deadlineAtMs) {
     const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
     const markAtMs = deadlineAtMs - MARK_RESERVE_MS;
 
     async function run(): Promise<void> {
       // Only the first delivery of a uuid: a replay must not record an outcome again that has expired.
-      if (isChallengeEvent(event)) await outcomes.record(account, event, form);
+      if (isChallengeEvent(event)) await outcomes.record(account, toOutcome(event));
       const timeoutMs =
         acknowledge === "after"
           ? Math.max(Math.min(handlerTimeoutMs, markAtMs - performance.now()), 1)

@@ -1,5 +1,5 @@
 import { WebhookError } from "../errors/webhook-error";
-import type { ChallengeEvent } from "../event/event";
+import type { ChallengeOutcome } from "./outcome";
 
 /** Identifies the outcome of a challenge. @experimental */
 export interface OutcomeKey {
@@ -26,17 +26,15 @@ export interface OutcomeStore {
   /**
    * Stores an outcome, unless the challenge already has one. Returns undefined if it is stored at
    * once, else a promise that resolves when it is stored.
-   *
-   * @param form the bytes that the event was parsed from, one a character; smaller than the event.
    */
-  record(account: string, event: ChallengeEvent, form?: string): void | Promise<void>;
+  record(account: string, outcome: ChallengeOutcome): void | Promise<void>;
   /**
    * Waits for the outcome of a challenge; resolves immediately if it is stored already.
    *
    * @throws WebhookError `CHALLENGE_TIMEOUT`, `OVERLOADED` when it gave way to another wait,
    *   `CLOSING` when the store is closed; the reason of `signal`.
    */
-  wait(wait: OutcomeWait): Promise<ChallengeEvent>;
+  wait(wait: OutcomeWait): Promise<ChallengeOutcome>;
 }
 
 /** Creates the error of a wait whose receiver or store is closing. */

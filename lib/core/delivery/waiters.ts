@@ -1,7 +1,7 @@
 import { FairMap, type FairEntry } from "./fair-map";
 import { createClosingError, type OutcomeKey, type OutcomeWait } from "./outcome-store";
 import { WebhookError } from "../errors/webhook-error";
-import type { ChallengeEvent } from "../event/event";
+import type { ChallengeOutcome } from "./outcome";
 
 /** How many waits for one key may be pending: a login page that is open in several tabs. */
 const MAX_WAITING_PER_KEY = 10;
@@ -51,17 +51,17 @@ export function createWaiters(maxWaiting = 10_000) {
 
   return {
     /**
-     * Waits until `resolve` is called for the key, and resolves with its event.
+     * Waits until `resolve` is called for the key, and resolves with its outcome.
      *
      * @throws WebhookError `CHALLENGE_TIMEOUT`, `CLOSING`, or `OVERLOADED` when it gave way to another
      *   wait; the reason of `signal`.
      */
-    async wait(key: string, wait: Omit<OutcomeWait, "challengeSid">): Promise<ChallengeEvent> {
+    async wait(key: string, wait: Omit<OutcomeWait, "challengeSid">): Promise<ChallengeOutcome> {
       const { timeoutMs, signal, account, entityIdentity = "" } = wait;
       signal?.throwIfAborted();
       if (closed) throw createClosingError();
       let waiter!: Waiter;
-      const outcome = new Promise<ChallengeEvent>((resolve, reject) => {
+      const outcome = new Promise<ChallengeOutcome>((resolve, reject) => {
         waiter = { key, resolve, reject };
       });
       const timer = setTimeout(() => {
@@ -79,8 +79,8 @@ export function createWaiters(maxWaiting = 10_000) {
         signal?.removeEventListener("abort", onAbort);
       }
     },
-    resolve(key: string, event: ChallengeEvent): void {
-      for (const waiter of waitersByKey.get(key) ?? []) waiter.resolve(event);
+    resolve(key: string, outcome: ChallengeOutcome): void {
+      for (const waiter of waitersByKey.get(key) ?? []) waiter.resolve(outcome);
     },
     has: (key: string) => waitersByKey.has(key),
     listKeys: () => [...waitersByKey.keys()],
@@ -102,6 +102,6 @@ export function joinOutcomeKey({ account, challengeSid }: OutcomeKey): string {
 interface Waiter {
   key: string;
   entry?: FairEntry<Waiter> | undefined;
-  resolve: (event: ChallengeEvent) => void;
+  resolve: (outcome: ChallengeOutcome) => void;
   reject: (reason: unknown) => void;
 }

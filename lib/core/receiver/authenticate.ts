@@ -5,7 +5,6 @@ import { uncoveredBody, type CheckedHeaders } from "./method-and-headers";
 import { joinReceivedUrl, type IncomingRequest } from "./incoming-request";
 import type { PushMethod, VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
-import { isRawBody, readBytes } from "../event/form";
 import type { Pair } from "../event/event-parameters";
 import { describeReport, explainSignature } from "../signature/explain";
 import type { SignatureReport } from "../errors/signature-causes";
@@ -23,8 +22,6 @@ export interface AuthenticatedRequest {
   parts: SignedParts;
   /** The signed parameters, as they are signed after the URL. */
   joined: string;
-  /** The bytes of the body, one a character; undefined for a GET, or if another parser read it. */
-  form: string | undefined;
   match: SignatureMatch;
   /** The services that the tokens may sign for; undefined for every service. */
   serviceSids: readonly string[] | undefined;
@@ -84,8 +81,6 @@ export function createAuthenticate(
   ): Promise<AuthenticatedRequest> {
     let mismatch: WebhookError | undefined;
     const params = readParams(body, limitBytes);
-    // Copied now: the app may change the bytes while a lookup runs.
-    const form = method === "POST" && isRawBody(body) ? readBytes(body) : undefined;
     if (method === "GET" && params.length > 0) throw uncoveredBody();
     // Several when a GET fits several publicUrls.
     const alternatives = method === "GET" ? getParts(request.target) : postParts(params);
@@ -108,7 +103,7 @@ export function createAuthenticate(
         const listOthers = () =>
           keys.toSpliced(authTokenIndex, 1).map((key) => signText(key, signedUrl, joined));
         const listOtherSignatures = keys.length === 1 ? undefined : listOthers;
-        return { method, signature, listOtherSignatures, parts, joined, form, match, serviceSids };
+        return { method, signature, listOtherSignatures, parts, joined, match, serviceSids };
       }
       mismatch ??= createMismatch(
         tokens,

@@ -55,7 +55,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   const handlers = settings.handlers ?? createHandlers();
   const scope = createAccountScope(settings);
   const outcomes = queue?.outcomes ?? createMemoryOutcomes();
-  const waits = createChallengeWaits(outcomes, scope);
+  const waits = createChallengeWaits(outcomes, scope, settings.confirm?.fetchOutcome);
   const delivery = createDelivery(settings, handlers, outcomes, scope.accountOf, reports);
   const authenticate = createAuthenticate(settings);
   const checkEvent = createCheckEvent(settings);
@@ -100,7 +100,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
         ambiguity,
         receiver: name,
       };
-      const accepted = await delivery.accept(queued, deadlineAtMs, authenticated.form);
+      const accepted = await delivery.accept(queued, deadlineAtMs);
       ({ result } = accepted);
       if (acknowledge === "after") await accepted.finished;
       else finishLater(accepted.finished, (error) => observe?.({ queued, result, error }, body));

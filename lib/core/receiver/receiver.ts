@@ -2,7 +2,8 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { WaitOptions } from "../delivery/challenge-wait";
 import type { CloseOptions } from "../../kit/closing";
 import type { PushMethod } from "./verify-options";
-import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "../event/event";
+import type { ChallengeOutcome } from "../delivery/outcome";
+import type { PushEvent, UnknownPushEvent } from "../event/event";
 import type { HandlerRegistration, Handlers } from "../delivery/handler-registry";
 import type { Health } from "../observability/health";
 import type { ErrorListener, RejectedListener } from "../observability/reporter";
@@ -48,14 +49,16 @@ export interface PushWebhooks extends HandlerRegistration<PushWebhooks>, AsyncDi
    */
   onRejected(listener: RejectedListener): PushWebhooks;
   /**
-   * Waits for the event that approves or denies a challenge. Resolves immediately if it arrived within
-   * the last 24 h in this process, or with a queue in any process. Its handlers may still run.
+   * Waits until a challenge is approved or denied. Resolves immediately if its event arrived within
+   * the last 24 h in this process, or with a queue in any process; its handlers may still run. With
+   * `confirm: confirmWith(client)`, the wait asks the service for an outcome whose event is missing.
    *
    * @throws TypeError for an option that is missing or not valid; WebhookError
    *   `CHALLENGE_SID_INVALID`, `ENTITY_MISMATCH` for an outcome of another user,
-   *   `ACCOUNT_NOT_ALLOWED`, `CHALLENGE_TIMEOUT`, `CLOSING`, `OVERLOADED`; the reason of `signal`.
+   *   `ACCOUNT_NOT_ALLOWED`, `CHALLENGE_TIMEOUT`, whose cause is why the service could not be asked,
+   *   `CLOSING`, `OVERLOADED`; the reason of `signal`.
    */
-  waitForChallenge: (options: WaitOptions) => Promise<ChallengeEvent>;
+  waitForChallenge: (options: WaitOptions) => Promise<ChallengeOutcome>;
   /**
    * Runs the handlers of an event and resolves the waits for its outcome, as for an authenticated
    * webhook request. The event is not deduplicated.

@@ -45,7 +45,7 @@ const createTables = (schema: string) => `
   create index event_failed_uuid on ${schema}.event (uuid_hash) where failed_at is not null;
   create table ${schema}.outcome (
     key uuid primary key,
-    params text not null,
+    value text not null,
     expires_at bigint not null
   );
   create index outcome_expires_at on ${schema}.outcome (expires_at);

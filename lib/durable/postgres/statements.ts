@@ -34,8 +34,8 @@ export function writeStatements(schema: string, channel: string, sender: string)
     `pg_notify('${channel}', '${sender} ${hasEvents ? "events" : ""} ' || ${keys})`;
   const keys = `coalesce((select string_agg(${hex("key")}, ',') from recorded), '')`;
   const record = (rows: string) => `
-    insert into ${schema}.outcome as stored (key, params, expires_at) ${rows}
-    on conflict (key) do update set params = excluded.params, expires_at = excluded.expires_at
+    insert into ${schema}.outcome as stored (key, value, expires_at) ${rows}
+    on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
       where stored.expires_at <= ${NOW}
     returning key`;
 
@@ -44,7 +44,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
     // other without a deadlock. An expired row is replaced. Existing rows come first.
     store: `
       with input as materialized (
-        select *, (outcome->>'key')::uuid as outcome_key, outcome->>'params' as params,
+        select *, (outcome->>'key')::uuid as outcome_key, outcome->>'value' as value,
           nextval('${schema}.event_id_seq') as id
         from rows from (json_to_recordset($1::json) as (
           key uuid, content uuid, "uuidHash" uuid, body text, outcome json
@@ -63,7 +63,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
         where (content in (select content from kept)) is true order by position
         returning 1
       ), recorded as (
-        ${record(`select distinct on (outcome_key) outcome_key, params, ${NOW} + $3::bigint
+        ${record(`select distinct on (outcome_key) outcome_key, value, ${NOW} + $3::bigint
           from input where outcome_key is not null
           and (content in (select content from kept)) is true order by outcome_key, position`)}
       )
@@ -74,11 +74,11 @@ export function writeStatements(schema: string, channel: string, sender: string)
 
     record: `
       with recorded as (
-        ${record(`select distinct on (key) key, params, ${NOW} + $2::bigint
-          from ${batch("key uuid, params text")} order by key`)}
+        ${record(`select distinct on (key) key, value, ${NOW} + $2::bigint
+          from ${batch("key uuid, value text")} order by key`)}
       )
       select ${notify(false, keys)} from recorded having count(*) > 0`,
-    outcomes: `select ${hex("key")} as key, params from ${schema}.outcome
+    outcomes: `select ${hex("key")} as key, value from ${schema}.outcome
       where key = any($1::uuid[]) and expires_at > ${NOW}`,
 
     findOwned: `select ${CLAIMED} from ${event} as event

@@ -22,7 +22,7 @@ const RECORD = `
   local added = {}
   for index = 1, #KEYS, 2 do
     local first = 4 + (index - 1) / 2 * 3
-    local account, job, params = unpack(ARGV, first, first + 2)
+    local account, job, outcome = unpack(ARGV, first, first + 2)
     local is_first = account == ""
     if not is_first then
       is_first = redis.call("HSETNX", KEYS[index], account, job) == 1
@@ -31,8 +31,8 @@ const RECORD = `
         redis.call("PEXPIRE", KEYS[index], ARGV[1])
       end
     end
-    if params ~= "" and is_first
-      and redis.call("SET", KEYS[index + 1], params, "NX", "PX", ARGV[2]) then
+    if outcome ~= "" and is_first
+      and redis.call("SET", KEYS[index + 1], outcome, "NX", "PX", ARGV[2]) then
       table.insert(added, string.sub(KEYS[index + 1], -32))
     end
   end
@@ -116,7 +116,7 @@ export function openRedisStore(settings: RedisSettings): Engine {
       const uuidKey = event && `${head}:uuid:${event.uuidHash}`;
       // In a cluster, each key must be of the queue.
       keys.push(uuidKey ?? outcomeKey ?? "", outcomeKey ?? uuidKey ?? "");
-      args.push(event?.key ?? "", event ? jobIdOf(event) : "", outcome?.params ?? "");
+      args.push(event?.key ?? "", event ? jobIdOf(event) : "", outcome?.value ?? "");
     }
     const ttls = [dedupeTtlMs + NOTE_MARGIN_MS, outcomeTtlMs];
     await redis.eval(RECORD, keys.length, ...keys, ...ttls, channel, ...args);
@@ -168,8 +168,8 @@ export function openRedisStore(settings: RedisSettings): Engine {
     async outcomes(keys) {
       const texts = await redis.mget(keys.map(outcomeKeyOf));
       return keys.flatMap((key, index) => {
-        const params = texts[index] ?? undefined;
-        return params === undefined ? [] : [{ key, params }];
+        const value = texts[index] ?? undefined;
+        return value === undefined ? [] : [{ key, value }];
       });
     },
     names: () => redis.smembers(namesKey),

@@ -52,9 +52,11 @@ export function createFileOperations(
   ) as Record<keyof typeof STATEMENTS, PreparedStatement>;
   let lastOutcomeId = Number(sql.lastOutcome.get()?.seq ?? 0);
 
-  function record({ key, params }: StoredOutcome): void {
-    sql.forgetExpired.run(toBytes(key));
-    sql.record.run(toBytes(key), params, outcomeTtlMs);
+  function record({ key, value }: StoredOutcome): void {
+    const bytes = toBytes(key);
+    if (sql.record.run(bytes, value, outcomeTtlMs).changes !== 0) return;
+    // A new identifier: other processes read the outcomes that come after the last one they know.
+    if (sql.forgetExpired.run(bytes).changes !== 0) sql.record.run(bytes, value, outcomeTtlMs);
   }
 
   const methods: Operations = {
@@ -71,7 +73,7 @@ export function createFileOperations(
     outcomes: (keys) =>
       keys.flatMap((key) => {
         const row = sql.outcomes.get(toBytes(key));
-        return row === undefined ? [] : [{ key, params: String(row.params) }];
+        return row === undefined ? [] : [{ key, value: String(row.value) }];
       }),
     claim(owner, held, wanted) {
       if (sql.isMember.get(owner) === undefined) return [];

@@ -43,7 +43,7 @@ export const SCHEMA = `
   CREATE TABLE outcome (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     key BLOB NOT NULL UNIQUE,
-    params TEXT NOT NULL,
+    value TEXT NOT NULL,
     expires_at INTEGER NOT NULL
   ) STRICT;
   CREATE TABLE member (

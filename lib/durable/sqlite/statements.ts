@@ -26,10 +26,10 @@ export const STATEMENTS = {
   store: "INSERT OR REPLACE INTO delivery (key, content, expires_at) VALUES (?, ?, now_ms() + ?)",
   storeEvent: "INSERT INTO event (id, uuid_hash, body, run_at) VALUES (?, ?, ?, now_ms())",
 
-  record: `INSERT INTO outcome (key, params, expires_at) VALUES (?, ?, now_ms() + ?)
+  record: `INSERT INTO outcome (key, value, expires_at) VALUES (?, ?, now_ms() + ?)
     ON CONFLICT DO NOTHING`,
   forgetExpired: "DELETE FROM outcome WHERE key = ? AND expires_at <= now_ms()",
-  outcomes: "SELECT params FROM outcome WHERE key = ? AND expires_at > now_ms()",
+  outcomes: "SELECT value FROM outcome WHERE key = ? AND expires_at > now_ms()",
   // node:sqlite cannot read larger numbers.
   newOutcomes: `SELECT id, key FROM outcome WHERE id > ? AND id <= ${Number.MAX_SAFE_INTEGER} ORDER BY id`,
   // Not MAX(id): a purge may have emptied the table.

@@ -1,0 +1,38 @@
+import type { FetchOutcome } from "../../core/door";
+import type { AdminClient } from "./client";
+
+/**
+ * Creates the function with which a wait asks the API of the service for an outcome: one request,
+ * without a retry. A challenge that the user of the wait does not have is an ApiError.
+ *
+ * @param isRecent whether a date is not older than `maxAgeMs` of `confirmWith`: as old an event
+ *   would not be confirmed.
+ */
+export function createFetchOutcome(
+  client: Pick<AdminClient, "accountSid" | "serviceSid" | "challenges">,
+  isRecent: (date: string | null) => boolean,
+): FetchOutcome {
+  return async function fetchOutcome({ challengeSid, entityIdentity }, { signal }) {
+    const key = { challengeSid, entityIdentity };
+    const challenge = await client.challenges.fetch(key, { signal, maxRetries: 0 });
+    const { sid, status, identity, factor_sid } = challenge;
+    const { account_sid, service_sid, date_responded, date_updated } = challenge;
+    if (status !== "approved" && status !== "denied") return undefined;
+    const isOfClient =
+      sid === challengeSid &&
+      (account_sid ?? client.accountSid) === client.accountSid &&
+      (service_sid ?? client.serviceSid) === client.serviceSid;
+    if (!isOfClient || identity === null || factor_sid === null) return undefined;
+    if (!isRecent(date_responded ?? date_updated)) return undefined;
+    return {
+      type: `challenge.${status}`,
+      account_sid: client.accountSid,
+      service_sid: client.serviceSid,
+      challenge_sid: challengeSid,
+      entity_identity: identity,
+      factor_sid,
+      at: new Date(),
+      source: "service",
+    };
+  };
+}
