@@ -33,7 +33,7 @@ const client = createAdminClient({
 const push = pushWebhooks({
   authToken: process.env.PUSH_AUTH_TOKEN,
   publicUrl: process.env.PUSH_PUBLIC_URL,
-  confirm: confirmWith(client), // asks the service whether the challenge was approved
+  confirm: confirmWith(client), // asks the service, also when no webhook request arrives
 });
 const attempts = new Map<string, { entityIdentity: string; challengeSid: string }>();
 

@@ -11,7 +11,7 @@ export type {
   Handlers,
 } from "./core/delivery/handler-registry";
 export type { WaitOptions } from "./core/delivery/challenge-wait";
-export type { AwaitedChallenge, ChallengeOutcome, FetchOutcome } from "./core/delivery/outcome";
+export type { ChallengeOutcome, FetchOutcome } from "./core/delivery/outcome";
 export type { Confirm } from "./core/delivery/confirmation";
 export type {
   Capture,

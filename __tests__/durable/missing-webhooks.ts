@@ -38,7 +38,7 @@ export function describeMissingWebhooks(open: () => DurableQueue | undefined): v
   /** One process of an app, with a worker if it has a queue. */
   async function start(options: Partial<PushWebhooksOptions> = {}) {
     const { authToken } = emulator;
-    const confirm = confirmWith(clientOf(emulator, { fetch: fetchFromService as never }));
+    const confirm = confirmWith(clientOf(emulator, { fetch: fetchFromService }));
     const queue = open();
     const receiver = await receive({ authToken, confirm, queue, ...options });
     const handled: string[] = [];

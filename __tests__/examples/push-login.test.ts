@@ -90,11 +90,11 @@ describe("the login example", () => {
 
   // "approve" and "deny" with a lost webhook request, when the time of the attempt is over, and before.
   it.each<[state: string, response: "approve" | "deny" | undefined, ...times: number[]]>([
-    ["signed-in", "approve", 1_500, 20_000],
-    ["signed-in", "approve", 60_000, 200],
-    ["denied", "deny", 1_500, 20_000],
-    ["denied", "deny", 60_000, 200],
-    ["expired", undefined, 1_000],
+    ["signed-in", "approve", 10_000, 20_000],
+    ["signed-in", "approve", 60_000, 5_000],
+    ["denied", "deny", 10_000, 20_000],
+    ["denied", "deny", 60_000, 5_000],
+    ["expired", undefined, 3_000],
     ["waiting", undefined, 60_000, 100],
     // The service cannot be asked.
     ["unknown", undefined, 1_500, 30_000],

@@ -14,7 +14,7 @@ declare module "express-session" {
 }
 
 /** The parts of the app beside its login. */
-export interface AppOptions extends Omit<LoginOptions, "client"> {
+export interface AppOptions extends LoginOptions {
   /** Signs the session cookie. */
   sessionSecret: string;
   /** Whether the app is served over HTTPS: the cookie is then sent over HTTPS only. */
@@ -75,7 +75,7 @@ export function createApp(options: AppOptions): Express {
   );
   app.use(setHeaders);
   if (phone !== undefined) app.use("/phone", phone.router);
-  app.use(createLogin({ ...options, client: staff.client }));
+  app.use(createLogin(options));
   app.use(express.static(join(__dirname, "public")));
   app.use(respondToError);
   return app;

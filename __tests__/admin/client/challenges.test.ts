@@ -133,3 +133,52 @@ describe("confirmWith", () => {
     await expect(confirmWith(client)(event, aborted)).rejects.toThrow("late");
   });
 });
+
+describe("client.factors", () => {
+  type Row = [what: string, before: State | "gone", known: "verified" | "unverified" | undefined];
+  it.each<[...Row, type: string | undefined]>([
+    ["verified, and known", "verified", "verified", undefined],
+    ["verified, and known as unverified", "verified", "unverified", "factor.verified"],
+    ["verified, and unknown", "verified", undefined, "factor.verified"],
+    ["unverified, and known", "created", "unverified", undefined],
+    ["unverified, and known as verified", "created", "verified", "factor.created"],
+    ["unverified, and unknown", "created", undefined, "factor.created"],
+    ["gone, and known", "gone", "verified", "factor.deleted"],
+  ])("compares a factor that is %s", async (_what, before, known, type) => {
+    const { factor_sid: factorSid } = createEvent("factor.created", before as State);
+    if (before === "gone") emulator.deleteFactor(factorSid);
+    const input = { entityIdentity: IDENTITY, known: known ? [{ factorSid, status: known }] : [] };
+    const factor =
+      before === "gone" ? undefined : (expect.objectContaining({ sid: factorSid }) as object);
+    const expected = type === undefined ? [] : [{ type, factorSid, factor }];
+    expect(await client.factors.compare(input)).toEqual(expected);
+  });
+
+  it("takes a user that the service does not have for one without factors, but not the page of a proxy", async () => {
+    const known = [{ factorSid: `YF${OTHER}`, status: "verified" } as const];
+    const input = { entityIdentity: "nobody-here", known };
+    const gone = { type: "factor.deleted", factorSid: `YF${OTHER}`, factor: undefined };
+    expect(await client.factors.compare(input)).toEqual([gone]);
+    const port = await startServer((_req, res) => res.writeHead(404).end("<h1>Not found</h1>"));
+    const compared = clientAt(`http://127.0.0.1:${port}`).factors.compare(input);
+    const error: unknown = await compared.catch((reason: unknown) => reason);
+    expect(error).toMatchObject({ code: "SERVICE_ERROR", status: 404 });
+    expect(inspect(error, { depth: 9 })).not.toContain("nobody-here");
+  });
+
+  it("lists the factors of a user, of several pages", async () => {
+    const sids = [1, 2, 3].map(() => createEvent("factor.created", "created").factor_sid);
+    const listed: string[] = [];
+    const factors = client.factors.list({ entityIdentity: IDENTITY }, { pageSize: 2 });
+    for await (const { sid } of factors) listed.push(sid);
+    expect(listed.toSorted()).toEqual(sids.toSorted());
+  });
+
+  it.each([
+    [{ entityIdentity: "..", known: [] }],
+    [{ entityIdentity: "ada", known: [{ factorSid: "YF1", status: "verified" }] }],
+    [{ entityIdentity: "ada", known: [{ factorSid: `YF${OTHER}`, status: "new" }] }],
+  ])("rejects %j with InputError", async (input) => {
+    await expect(client.factors.compare(input as never)).rejects.toBeInstanceOf(InputError);
+  });
+});

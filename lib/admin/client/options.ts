@@ -43,12 +43,6 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of a method that reads one resource of a user. */
-export interface ReadOptions extends RequestOptions {
-  /** Number of retries of this request. @default that of the client */
-  readonly maxRetries?: number | undefined;
-}
-
 /** What the client uses of `fetch`. */
 type ServiceFetch = (
   url: string,

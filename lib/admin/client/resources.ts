@@ -1,6 +1,6 @@
 import type { CreatedKey, Key, KeyInput } from "./key";
 import type { List, PageQuery } from "./list";
-import type { ReadOptions, RequestOptions } from "./options";
+import type { RequestOptions } from "./options";
 import type { Ensured, Finding, Receiver, Webhook, WebhookChange, WebhookInput } from "./webhook";
 
 /**
@@ -87,12 +87,16 @@ export interface ChallengeKey {
 /** Challenges of the verification service. A Standard key may read them. */
 export interface Challenges {
   /**
-   * Fetches a challenge. Its errors do not show the user.
+   * Fetches a challenge. Its errors do not show the user. `maxRetries` is that of the client by
+   * default.
    *
    * @throws ApiError, `SERVICE_ERROR` with status 404 for a challenge that this user does not have;
    *   InputError for a malformed `challengeSid` or `entityIdentity`.
    */
-  fetch(key: ChallengeKey, options?: ReadOptions): Promise<FetchedChallenge>;
+  fetch(
+    key: ChallengeKey,
+    options?: RequestOptions & { maxRetries?: number | undefined },
+  ): Promise<FetchedChallenge>;
 }
 
 /**
@@ -122,42 +126,40 @@ export interface FactorKey {
 /** Factors of the verification service. A Standard key may read them. */
 export interface Factors {
   /**
-   * Fetches a factor. Its errors do not show the user.
+   * Fetches a factor. Its errors do not show the user. `maxRetries` is that of the client by default.
    *
    * @throws ApiError, `SERVICE_ERROR` with status 404 for a factor that this user does not have;
    *   InputError for a malformed `factorSid` or `entityIdentity`.
    */
-  fetch(key: FactorKey, options?: ReadOptions): Promise<FetchedFactor>;
+  fetch(
+    key: FactorKey,
+    options?: RequestOptions & { maxRetries?: number | undefined },
+  ): Promise<FetchedFactor>;
   /**
    * Iterates over all factors of a user. Its errors do not show the user.
    *
    * @throws ApiError, `SERVICE_ERROR` with status 404 for a user that the service does not have.
    */
-  list(user: FactorUser, query?: PageQuery): AsyncGenerator<FetchedFactor, void, undefined>;
+  list(
+    user: Pick<FactorKey, "entityIdentity">,
+    query?: PageQuery,
+  ): AsyncGenerator<FetchedFactor, void, undefined>;
   /**
    * Lists where the factors that an app knows of a user, from the events, differ from those of the
    * service: a webhook request may never arrive.
    *
    * @throws ApiError; InputError for a malformed argument.
    */
-  compare(input: ComparedFactors, options?: RequestOptions): Promise<FactorDifference[]>;
-}
-
-/** Identifies the user of factors. */
-export interface FactorUser {
-  /** The user: `entity_identity` of the events. */
-  readonly entityIdentity: string;
+  compare(
+    input: Pick<FactorKey, "entityIdentity"> & { readonly known: readonly KnownFactor[] },
+    options?: RequestOptions,
+  ): Promise<FactorDifference[]>;
 }
 
 /** A factor that an app knows. */
 export interface KnownFactor {
   readonly factorSid: string;
   readonly status: "verified" | "unverified";
-}
-
-/** What an app knows of the factors of a user. */
-export interface ComparedFactors extends FactorUser {
-  readonly known: readonly KnownFactor[];
 }
 
 /** A factor of which the app knows another state than the service. */

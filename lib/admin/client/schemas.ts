@@ -64,10 +64,10 @@ export const factorKeySchema = z.strictObject({
   factorSid: sidSchema("YF"),
 });
 
-/** The schema of a `FactorUser`. */
+/** The schema of the user of factors. */
 export const factorUserSchema = factorKeySchema.pick({ entityIdentity: true });
 
-/** The schema of `ComparedFactors`. */
+/** The schema of the argument of `Factors.compare`. */
 export const comparedFactorsSchema = factorUserSchema.extend({
   known: z.array(
     z.strictObject({

@@ -6,7 +6,7 @@ import { isSid } from "../../kit/sid";
 import { DURATION_MS, sidRule } from "../../kit/option-rules";
 import { isText, validateOptions, type OptionRules } from "../../kit/validate-options";
 import { Inquiry } from "./inquiry";
-import type { AwaitedChallenge, ChallengeOutcome, FetchOutcome } from "./outcome";
+import type { ChallengeOutcome, FetchOutcome } from "./outcome";
 import { createClosingError, type OutcomeStore, type OutcomeWait } from "./outcome-store";
 
 /** Options of `waitForChallenge`. */
@@ -39,6 +39,8 @@ const RULES: OptionRules<WaitOptions> = {
   timeoutMs: DURATION_MS,
   signal: { accepts: (value) => value instanceof AbortSignal, expected: "an AbortSignal" },
 };
+
+type ChallengeOfWait = Parameters<FetchOutcome>[0];
 
 /** A wait of a receiver that is pending now. */
 export interface PendingWait {
@@ -87,7 +89,7 @@ export function createChallengeWaits(
   }
 
   async function waitUntilStopped(
-    challenge: AwaitedChallenge,
+    challenge: ChallengeOfWait,
     { signal, ...wait }: Pick<OutcomeWait, "account" | "timeoutMs" | "signal">,
   ): Promise<ChallengeOutcome> {
     const stop = new AbortController();
@@ -117,7 +119,7 @@ export function createChallengeWaits(
   /** The answer wakes the waits for this challenge in every process, unless an outcome came first. */
   async function askService(
     ask: FetchOutcome,
-    challenge: AwaitedChallenge,
+    challenge: ChallengeOfWait,
     account: string,
     stop: AbortController,
   ): Promise<void> {

@@ -23,25 +23,17 @@ export interface ChallengeOutcome {
   readonly source: "webhook" | "service";
 }
 
-/** Identifies the challenge that a wait asks the service for. */
-export interface AwaitedChallenge {
-  readonly challengeSid: string;
-  /** The user who waits. */
-  readonly entityIdentity: string;
-  /** The option of the wait. */
-  readonly accountSid: string | undefined;
-}
-
 /**
- * Asks the service once whether a challenge was approved or denied; resolves with undefined while it
- * is neither. An error counts as no answer.
+ * Asks the service once whether the challenge of a wait was approved or denied; resolves with
+ * undefined while it is neither. An error counts as no answer. Its signal aborts when the wait ends.
  */
 export type FetchOutcome = (
-  challenge: AwaitedChallenge,
-  context: {
-    /** Aborts when the wait ends. */
-    readonly signal: AbortSignal;
+  wait: {
+    readonly challengeSid: string;
+    readonly entityIdentity: string;
+    readonly accountSid?: string | undefined;
   },
+  context: { readonly signal: AbortSignal },
 ) => Promise<ChallengeOutcome | undefined>;
 
 /** Returns the outcome that an event is. */
