@@ -80,8 +80,10 @@ describe("the vendor's SDK", () => {
     const asked = { factorSid, "details.message": "Sign in?", "details.fields": fields };
     const { sid: challengeSid } = await entity.challenges.create({ ...asked, hiddenDetails });
     const waited = { challengeSid, entityIdentity: IDENTITY };
-    expect(await receiver.push.waitForChallenge(waited)).toMatchObject({
-      type: "challenge.approved",
+    const { type } = await receiver.push.waitForChallenge(waited);
+    await emulator.settled();
+    expect(receiver.events.at(-1)).toMatchObject({
+      type,
       challenge_details: { message: "Sign in?", fields },
       challenge_hidden_details: hiddenDetails,
       challenge_metadata: { pin: "ok" },
