@@ -43,6 +43,12 @@ export interface RequestOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
+/** Options of `challenges.fetch` and `factors.fetch`. */
+export interface FetchOptions extends RequestOptions {
+  /** As the option of the client. @default that one */
+  readonly maxRetries?: number | undefined;
+}
+
 /** What the client uses of `fetch`. */
 type ServiceFetch = (
   url: string,

@@ -1,6 +1,6 @@
 import type { CreatedKey, Key, KeyInput } from "./key";
 import type { List, PageQuery } from "./list";
-import type { RequestOptions } from "./options";
+import type { FetchOptions, RequestOptions } from "./options";
 import type { Ensured, Finding, Receiver, Webhook, WebhookChange, WebhookInput } from "./webhook";
 
 /**
@@ -87,16 +87,12 @@ export interface ChallengeKey {
 /** Challenges of the verification service. A Standard key may read them. */
 export interface Challenges {
   /**
-   * Fetches a challenge. Its errors do not show the user. `maxRetries` is that of the client by
-   * default.
+   * Fetches a challenge. Its errors do not show the user.
    *
    * @throws ApiError, `SERVICE_ERROR` with status 404 for a challenge that this user does not have;
    *   InputError for a malformed `challengeSid` or `entityIdentity`.
    */
-  fetch(
-    key: ChallengeKey,
-    options?: RequestOptions & { maxRetries?: number | undefined },
-  ): Promise<FetchedChallenge>;
+  fetch(key: ChallengeKey, options?: FetchOptions): Promise<FetchedChallenge>;
 }
 
 /**
@@ -126,15 +122,12 @@ export interface FactorKey {
 /** Factors of the verification service. A Standard key may read them. */
 export interface Factors {
   /**
-   * Fetches a factor. Its errors do not show the user. `maxRetries` is that of the client by default.
+   * Fetches a factor. Its errors do not show the user.
    *
    * @throws ApiError, `SERVICE_ERROR` with status 404 for a factor that this user does not have;
    *   InputError for a malformed `factorSid` or `entityIdentity`.
    */
-  fetch(
-    key: FactorKey,
-    options?: RequestOptions & { maxRetries?: number | undefined },
-  ): Promise<FetchedFactor>;
+  fetch(key: FactorKey, options?: FetchOptions): Promise<FetchedFactor>;
   /**
    * Iterates over all factors of a user. Its errors do not show the user.
    *

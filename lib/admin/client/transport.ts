@@ -4,13 +4,11 @@ import { encodeForm, parseJson } from "../../kit/text";
 import type { Pair } from "../../core/door";
 import { pauseAfter } from "../../kit/backoff";
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
-import type { CheckedClientOptions, RequestOptions, ServiceResponse } from "./options";
+import type { CheckedClientOptions, FetchOptions, ServiceResponse } from "./options";
 
 /** Request to the service. */
-export interface ServiceRequest extends FailedRequest, RequestOptions {
+export interface ServiceRequest extends FailedRequest, FetchOptions {
   method: "GET" | "POST" | "DELETE";
-  /** Number of retries of this request. @default that of the client */
-  maxRetries?: number | undefined;
   /** Parameters of a POST. */
   form?: readonly Pair[];
 }
@@ -39,7 +37,7 @@ const MAX_RESPONSE_BYTES = 8_388_608;
  * @throws ApiError (from the returned function); the reason of `signal`.
  */
 export function createTransport(options: CheckedClientOptions, username: string) {
-  const { password, timeoutMs = 10_000, maxRetries = 2, fetch = globalThis.fetch } = options;
+  const { password, timeoutMs = 10_000, fetch = globalThis.fetch } = options;
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
 
   async function attempt<Output>(
@@ -73,8 +71,8 @@ export function createTransport(options: CheckedClientOptions, username: string)
     request: ServiceRequest,
     schema: ResponseSchema<Output>,
   ): Promise<Output> {
+    const { maxRetries = options.maxRetries ?? 2 } = request;
     request.signal?.throwIfAborted();
-    const retries = request.maxRetries ?? maxRetries;
     const timeout = AbortSignal.timeout(timeoutMs);
     const signals = [timeout, request.signal].filter((one) => one !== undefined);
     const signal = AbortSignal.any(signals);
@@ -90,7 +88,9 @@ export function createTransport(options: CheckedClientOptions, username: string)
         if (isDeleted) return undefined as Output;
         const hasFailed = code === "UNREACHABLE" || status >= 500;
         const isRetried =
-          status === 429 ? retries > 0 : retry < retries && hasFailed && request.method !== "POST";
+          status === 429
+            ? maxRetries > 0
+            : retry < maxRetries && hasFailed && request.method !== "POST";
         const ownPauseMs = pauseAfter(retry + 1, PAUSES);
         const pauseMs = retryAfterSeconds === undefined ? ownPauseMs : retryAfterSeconds * 1_000;
         const isTooLate = performance.now() - startedMs + pauseMs > timeoutMs;
