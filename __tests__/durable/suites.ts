@@ -3,6 +3,7 @@ import { describeClosing } from "./closing";
 import { describeConfirmation } from "./confirmation";
 import { describeContract } from "./contract";
 import { describeForeignRows } from "./foreign-rows";
+import { describeFormats } from "./formats";
 import { describeMissingWebhooks } from "./missing-webhooks";
 import { describeReceiverOutages } from "./receiver-outages";
 import { describeTimes } from "./times";
@@ -14,6 +15,7 @@ export const SUITES: readonly (readonly [title: string, suite: EngineSuite])[] =
   ["events that need a confirmation", describeConfirmation],
   ["a receiver during an outage", describeReceiverOutages],
   ["times", describeTimes],
+  ["stores of other versions", describeFormats],
   ["waits whose webhook is missing", ({ open }) => describeMissingWebhooks(open)],
 ];
 

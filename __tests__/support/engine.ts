@@ -22,6 +22,21 @@ export interface EngineOutage {
   end(): unknown;
 }
 
+/** The format of the store of an engine, as other versions of the package write it. */
+export interface EngineFormat {
+  /** The beginning of its codes. */
+  codes: "FILE" | "POSTGRES" | "REDIS";
+  set(numbers: { schema: number; events: number }): unknown;
+  /** Makes it a store from before the first format; undefined where that is an empty one. */
+  forget?(): unknown;
+  /** Opens the store as a version with one more migration does, and returns what it added. */
+  migrate(): Promise<unknown>;
+  /** Returns the bytes of the store, which no process uses. */
+  dump(): Promise<Buffer>;
+  /** Fills the empty store. */
+  restore(dump: Buffer): unknown;
+}
+
 /** An engine under test, with a store of its own. */
 export interface EngineUnderTest {
   kind: keyof typeof ENGINES;
@@ -45,6 +60,7 @@ export interface EngineUnderTest {
   passTime(ms: number): unknown;
   /** Lists the tables of the rows, or the kinds of the keys, that are not those of the set-up. */
   listKept(): string[] | Promise<string[]>;
+  format: EngineFormat;
   /** Changes the event with this index as another program does; undefined without SQL. */
   change?(assignment: string, index: number): unknown;
 }

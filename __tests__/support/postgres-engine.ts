@@ -1,3 +1,6 @@
+import { Client } from "pg";
+import type { PostgresSettings } from "../../lib/durable/postgres/options";
+import { prepareSchema } from "../../lib/durable/postgres/schema";
 import { QUEUE_NAME as name } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import * as postgres from "./postgres";
@@ -57,6 +60,28 @@ export function describeOnPostgres(
       passTime: (ms) => server.query(ageRows(`${schema()}.`, ms)),
       async listKept() {
         return (await server.query(listRows(`${schema()}.`))).map(({ kind }) => String(kind));
+      },
+      format: {
+        codes: "POSTGRES",
+        set: ({ schema: number, events }) =>
+          server.query(`update ${schema()}.version set version = $1, events = $2`, [
+            number,
+            events,
+          ]),
+        forget: () => server.query(`alter table ${schema()}.version drop column events`),
+        async migrate() {
+          const client = new Client({ connectionString: server.url });
+          await client.connect();
+          const settings = { name, schema: schema(), create: true } as PostgresSettings;
+          const step = (quoted: string) =>
+            `alter table ${quoted}.event add column note text default 'new'`;
+          await prepareSchema(client, settings, [], { 2: step });
+          await client.end();
+          const [row] = await server.query(`select note from ${schema()}.event`);
+          return row?.note;
+        },
+        dump: async () => Buffer.from(postgres.dumpSchema(server, schema())),
+        restore: (dump) => server.query(dump.toString().replaceAll("push_fixture", schema())),
       },
       async change(assignment, index) {
         const event = `${schema()}.event`;

@@ -70,6 +70,17 @@ export type PostgresProcess = Awaited<ReturnType<typeof createPostgres>>;
 
 const MAX_STARTS = 20;
 
+/** Returns the SQL that creates a schema and its rows again, under the name `push_fixture`. */
+export function dumpSchema({ url }: PostgresProcess, schema: string): string {
+  const args = [`--schema=${schema}`, "--inserts", "--no-owner", url];
+  const text = execFileSync(join(binaries ?? "", "pg_dump"), args, { encoding: "utf8" });
+  // Comments, commands of psql, and settings that other versions do not have.
+  const lines = text
+    .split("\n")
+    .filter((line) => !/^(--|\\|SET |SELECT pg_catalog\.set_config|$)/.test(line));
+  return lines.join("\n").replaceAll(schema, "push_fixture");
+}
+
 /** Creates a database cluster; `start` starts its server. */
 export async function createPostgres(options: ServerOptions = {}) {
   const folder = fs.mkdtempSync(join(options.disk ?? tmpdir(), "push-postgres-"));

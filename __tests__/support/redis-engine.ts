@@ -1,3 +1,4 @@
+import { prepareFormat } from "../../lib/durable/redis/format";
 import { QUEUE_NAME as name } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "./redis";
@@ -56,6 +57,30 @@ export function describeOnRedis(
       passTime: (ms) => server.redis.eval(PASS_TIME, 0, ms),
       listKept: () => listKeys(server),
       outages: [{ name: "is stopped", begin: () => server.stop(), end }, kill, freeze],
+      format: {
+        codes: "REDIS",
+        set: (numbers) => server.redis.hset(`push:${name}:format`, numbers),
+        async migrate() {
+          const step = 'redis.call("SET", ARGV[1] .. ":note", "new")';
+          await prepareFormat(server.redis, { prefix: "push", name }, { 2: step });
+          return server.redis.get(`push:${name}:note`);
+        },
+        async dump() {
+          const keys = (await server.redis.keys("*")).toSorted();
+          const dumps = keys.map(async (key) => {
+            const dump = await server.redis.dumpBuffer(key);
+            const ttlMs = Math.max(0, await server.redis.pttl(key));
+            return [key, ttlMs, dump?.toString("base64")];
+          });
+          return Buffer.from(JSON.stringify(await Promise.all(dumps)));
+        },
+        async restore(dump) {
+          const items = JSON.parse(dump.toString()) as [string, number, string][];
+          for (const [key, ttlMs, value] of items) {
+            await server.redis.restore(key, ttlMs, Buffer.from(value, "base64"));
+          }
+        },
+      },
       failures: [
         {
           name: "is out of memory",

@@ -1,3 +1,5 @@
+import { readFileSync, writeFileSync } from "node:fs";
+import { openDatabase } from "../../lib/durable/sqlite/database";
 import { connect, type SqliteConnection } from "../../lib/durable/sqlite/node-sqlite";
 import { QUEUE_NAME as name } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
@@ -36,6 +38,21 @@ export function describeOnSqlite(title: string, suite: EngineSuite): void {
       failures: [],
       passTime: (ms) => void execute(file, ageRows("", ms)),
       listKept: () => query(file, listRows("")).map(({ kind }) => String(kind)),
+      format: {
+        codes: "FILE",
+        set: ({ schema, events }) =>
+          execute(file, `PRAGMA user_version = ${schema}; UPDATE queue SET events = ${events}`),
+        forget: () => execute(file, "ALTER TABLE queue DROP COLUMN events"),
+        async migrate() {
+          const step = "ALTER TABLE event ADD COLUMN note TEXT DEFAULT 'new'";
+          const { connection } = openDatabase(file, name, { 2: step });
+          const [row] = connection.prepare("SELECT note FROM event").all();
+          connection.close();
+          return row?.note;
+        },
+        dump: async () => readFileSync(file),
+        restore: (dump) => writeFileSync(file, dump),
+      },
       change(assignment, index) {
         const id = `(SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ${index})`;
         const sql = `UPDATE event SET ${assignment} WHERE id = ${id}`;

@@ -14,7 +14,12 @@ export type Availability = ReturnType<typeof keepConnected>;
 const PAUSES = { firstMs: 25, longestMs: 250 };
 const PAUSE_AFTER_REJECTION_MS = 2_000;
 /** The store is not opened again: a person must correct these, and restart the process. */
-const FINAL: ReadonlySet<string> = new Set(["FILE_FOREIGN", "FILE_DAMAGED", "FILE_NEWER"]);
+const FINAL: ReadonlySet<string> = new Set([
+  "FILE_FOREIGN",
+  "FILE_DAMAGED",
+  "FILE_NEWER",
+  "FILE_OLDER",
+]);
 const PAUSE_AFTER_FAILURE_MS = 100;
 /** After this time without a failed write, any that succeeds ends an outage. */
 const QUIET_MS = 2_000;

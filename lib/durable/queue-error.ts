@@ -9,7 +9,9 @@ import { brand } from "../kit/brand";
  * - `POSTGRES_POOLED`: a pooler changes the connection between transactions, or does not commit.
  * - `POSTGRES_FOREIGN`: the schema has tables that are not of this queue.
  * - `POSTGRES_OLD`: it is older than 13.
- * - `POSTGRES_NEWER`, `FILE_NEWER`: a newer version of this package wrote the schema or the file.
+ * - `FILE_NEWER`, `POSTGRES_NEWER`, `REDIS_NEWER`: a version of this package that is two formats newer
+ *   has used the store.
+ * - `FILE_OLDER`, `POSTGRES_OLDER`, `REDIS_OLDER`: the version that wrote the store is too old to migrate.
  * - `FILE_FOREIGN`: the file is no queue of this package, or one of another name.
  * - `FILE_DAMAGED`: SQLite finds the file malformed or without a table, at start or later.
  * - `FILE_READONLY`: the process cannot write to the file, to those beside it, or to its folder.
@@ -18,15 +20,19 @@ import { brand } from "../kit/brand";
 export type QueueErrorCode =
   | "REDIS_NOT_DURABLE"
   | "REDIS_REJECTED"
+  | "REDIS_NEWER"
+  | "REDIS_OLDER"
   | "POSTGRES_NOT_DURABLE"
   | "POSTGRES_REJECTED"
   | "POSTGRES_POOLED"
   | "POSTGRES_FOREIGN"
   | "POSTGRES_OLD"
   | "POSTGRES_NEWER"
+  | "POSTGRES_OLDER"
   | "FILE_FOREIGN"
   | "FILE_DAMAGED"
   | "FILE_NEWER"
+  | "FILE_OLDER"
   | "FILE_READONLY"
   | "FILE_IN_USE";
 

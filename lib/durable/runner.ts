@@ -117,10 +117,11 @@ export function createRunner(
   function read(stored: unknown): RestoredEvent {
     try {
       return readStoredEvent(stored);
-    } catch {
-      // The error may quote the parameters. Another version may read them in a later attempt.
+    } catch (reason) {
+      // Another error may quote the parameters. Another version may read them in a later attempt.
       const message = "This version cannot read a stored event.";
-      const error = new WebhookError("INTERNAL_ERROR", message);
+      const isNamed = reason instanceof WebhookError && reason.code === "INTERNAL_ERROR";
+      const error = isNamed ? reason : new WebhookError("INTERNAL_ERROR", message);
       reports.error(error);
       throw error;
     }

@@ -10,6 +10,7 @@ import {
   type UnknownPushEvent,
 } from "../core/door";
 import { cutText, parseJson, toAsciiJson } from "../kit/text";
+import { EVENT_FORMAT, migrateEvent } from "./event-format";
 import { hashKey, joinEventKey } from "./event-key";
 import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
 
@@ -20,6 +21,8 @@ const HASH_DIGITS = 24;
 const RANDOM_DIGITS = 8;
 
 const storedEventSchema = z.object({
+  /** The number of its format. */
+  format: z.int(),
   /** The parameters of the request: a worker parses the event from them. */
   params: z.array(z.tuple([z.string(), z.string()])),
   /** The account of its outcome, as an `OutcomeKey` has it. */
@@ -63,13 +66,13 @@ const failuresSchema = z
 type StoredEvent = z.infer<typeof storedEventSchema>;
 
 /** An event that was read from the store. */
-export interface RestoredEvent extends Omit<StoredEvent, "params"> {
+export interface RestoredEvent extends Omit<StoredEvent, "params" | "format"> {
   event: PushEvent | UnknownPushEvent;
 }
 
 /** Reads an event that {@link toNewEvent} wrote; throws for one that this version cannot read. */
 export function readStoredEvent(stored: unknown): RestoredEvent {
-  const { params, ...context } = storedEventSchema.parse(stored);
+  const { params, ...context } = storedEventSchema.parse(migrateEvent(stored));
   return { event: parseEvent(params), ...context };
 }
 
@@ -96,6 +99,7 @@ export function toNewEvent(
   const { event, account, authTokenIndex, publicUrlIndex, receiver } = queued;
   const uuidHash = hashKey(queueName, queued.uuid);
   const stored: StoredEvent = {
+    format: EVENT_FORMAT,
     params: event.params.map(([name, value]) => [name, value]),
     account,
     authTokenIndex,

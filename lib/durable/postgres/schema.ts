@@ -1,17 +1,21 @@
 import type { Client } from "pg";
+import { parseJson } from "../../kit/text";
+import type { Migrations } from "../event-format";
 import { QueueError } from "../queue-error";
+import { createFormat, planMigration, type MigrationPlan, type StoreFormat } from "../store-format";
 import type { PostgresSettings } from "./options";
 
-/** The version of the tables below. */
-const SCHEMA_VERSION = 2;
+/** The changes of the tables below since the first format, for a quoted schema. */
+const MIGRATIONS: Migrations<(schema: string) => string> = {};
 
 /**
- * The tables of the queues of a schema; those of SQLite are alike, and described there. Hashes are of
- * type uuid, 16 bytes; times are milliseconds of the clock of Postgres.
+ * The tables of the queues of a schema; those of SQLite are alike, and described there. `version` is
+ * its format: see `StoreFormat`. Hashes are of type uuid, 16 bytes; times are milliseconds of the
+ * clock of Postgres.
  */
 const createTables = (schema: string) => `
-  create table ${schema}.version (version int not null);
-  insert into ${schema}.version values (${SCHEMA_VERSION});
+  create table ${schema}.version (version int not null, events int not null, written_by text not null);
+  insert into ${schema}.version values (0, 0, '');
   create table ${schema}.queue (
     id int primary key generated always as identity,
     name text not null unique
@@ -68,20 +72,20 @@ export async function prepareSchema(
   client: Client,
   { name, schema, create }: PostgresSettings,
   statements: readonly string[],
+  migrations = MIGRATIONS,
 ): Promise<number> {
   await client.query("begin");
   try {
     // Of processes that start at the same time, the first creates the schema; the others wait.
     await client.query("select pg_advisory_xact_lock(hashtext($1))", [`push ${schema}`]);
-    const version = await readVersion(client, schema);
-    if (version > SCHEMA_VERSION) {
-      throw new QueueError(
-        "POSTGRES_NEWER",
-        `postgresQueue: the schema ${schema} has version ${version}; this version of the package reads up to ${SCHEMA_VERSION}. Update the package.`,
-      );
-    }
-    if (!create) await assertQueue(client, schema, name, version > 0);
-    if (version === 0) await createSchema(client, schema);
+    const hasTables = await findTables(client, schema);
+    const store = { engine: "POSTGRES", what: `postgresQueue: the schema ${schema}` } as const;
+    const plan: MigrationPlan<(schema: string) => string> = hasTables
+      ? planMigration(store, await readFormat(client, schema), migrations)
+      : { steps: [], format: createFormat(migrations) };
+    if (!create) await assertQueue(client, schema, name, hasTables);
+    if (!hasTables) await createSchema(client, schema);
+    await migrate(client, schema, plan);
     const { rows } = await client.query<{ id: number }>(
       `insert into "${schema}".queue (name) values ($1)
        on conflict (name) do update set name = excluded.name returning id`,
@@ -115,22 +119,42 @@ async function assertQueue(client: Client, schema: string, name: string, hasSche
   );
 }
 
-/** Returns 0 for a schema that has none of the tables. */
-async function readVersion(client: Client, schema: string): Promise<number> {
+/** Returns whether a schema has the tables; throws QueueError if it has only some. */
+async function findTables(client: Client, schema: string): Promise<boolean> {
   const { rows } = await client.query<{ name: string }>(
     `select name from unnest($2::text[]) as name
      where to_regclass(format('%I.%I', $1::text, name)) is not null`,
     [schema, TABLES],
   );
-  if (rows.length === 0) return 0;
+  if (rows.length === 0) return false;
   if (rows.length < TABLES.length) {
     const found = rows.map(({ name }) => name);
     const missing = TABLES.filter((name) => !found.includes(name));
     throw createForeignError(schema, `has ${found.join(", ")}, but not ${missing.join(", ")}`);
   }
-  const table = `"${schema}".version`;
-  const read = await client.query<{ version: number }>(`select version from ${table}`);
-  return read.rows[0]?.version ?? 0;
+  return true;
+}
+
+/** Returns undefined for tables from before the first format: they lack columns of it. */
+async function readFormat(client: Client, schema: string): Promise<StoreFormat | undefined> {
+  const { rows } = await client.query<{ row: string }>(
+    `select to_jsonb(stored)::text as row from "${schema}".version as stored`,
+  );
+  const row = Object(parseJson(rows[0]?.row ?? "")) as Record<string, unknown>;
+  const { version: number, events, written_by: writtenBy } = row;
+  if (typeof number !== "number" || typeof events !== "number") return undefined;
+  return { schema: number, events, writtenBy: String(writtenBy) };
+}
+
+async function migrate(
+  client: Client,
+  schema: string,
+  { steps, format }: MigrationPlan<(schema: string) => string>,
+): Promise<void> {
+  for (const step of steps) await client.query(step(`"${schema}"`));
+  if (format === undefined) return;
+  const text = `update "${schema}".version set version = $1, events = $2, written_by = $3`;
+  await client.query(text, [format.schema, format.events, format.writtenBy]);
 }
 
 /** To plan a statement, Postgres checks every column and privilege of it. */

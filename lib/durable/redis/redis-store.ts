@@ -4,6 +4,7 @@ import { QueueError } from "../queue-error";
 import type { Hint, NewEvent, StoredOutcome } from "../storage";
 import { findRedisRejection, openConnection } from "./connection";
 import { createRedisDeadLetters } from "./dead-letters";
+import { prepareFormat } from "./format";
 import { createJobs, jobIdOf } from "./jobs";
 import { createMemoryCheck } from "./memory";
 import type { RedisSettings } from "./options";
@@ -137,7 +138,11 @@ export function openRedisStore(settings: RedisSettings): Engine {
         // Watch from here on: the end of an earlier connection is no outage of this one.
         const ended = new Promise<Error>((resolve) => (onEnd = resolve));
         await checkSetup();
-        await Promise.all([tryCommands(redis, channel, settings), subscribe()]);
+        await Promise.all([
+          tryCommands(redis, channel, settings),
+          subscribe(),
+          prepareFormat(redis, settings),
+        ]);
         isOpen = true;
         wasOpen = true;
         return { ended };

@@ -8,7 +8,9 @@ import {
   sqliteCodeOf,
   type SqliteConnection,
 } from "./node-sqlite";
-import { APPLICATION_ID, SCHEMA, SCHEMA_VERSION } from "./schema";
+import type { Migrations } from "../event-format";
+import { createFormat, planMigration, type MigrationPlan, type StoreFormat } from "../store-format";
+import { APPLICATION_ID, MIGRATIONS, SCHEMA } from "./schema";
 
 /** Checking this much takes 1 to 2 s from a local SSD, and 4 s from a disk that reads 125 MB/s. */
 const MAX_CHECKED_BYTES = 512 * 1024 * 1024;
@@ -24,13 +26,13 @@ const OPEN_PAUSE_MS = 50;
  *
  * @throws QueueError; the errors of SQLite.
  */
-export function openDatabase(file: string, name: string) {
+export function openDatabase(file: string, name: string, migrations = MIGRATIONS) {
   function open() {
     createPrivateFile(file);
-    assertOwn(file, name);
+    assertOwn(file, name, migrations);
     const connection = connect(file);
     try {
-      prepareFile(connection, file, name);
+      prepareFile(connection, file, name, migrations);
       return createDatabase(connection, file);
     } catch (error) {
       connection.close();
@@ -50,7 +52,12 @@ function createPrivateFile(file: string): void {
   }
 }
 
-function prepareFile(connection: SqliteConnection, file: string, name: string): void {
+function prepareFile(
+  connection: SqliteConnection,
+  file: string,
+  name: string,
+  migrations: Migrations<string>,
+): void {
   // Reads the file, too: SQLite reads the schema before the first statement.
   const version = String(connection.prepare("SELECT sqlite_version() AS version").get()?.version);
   if (!canShare(version)) connection.exec("PRAGMA locking_mode = EXCLUSIVE");
@@ -63,12 +70,14 @@ function prepareFile(connection: SqliteConnection, file: string, name: string): 
   connection.exec("BEGIN IMMEDIATE");
   if (isEmpty(connection)) {
     connection.exec(SCHEMA);
-    connection.prepare("INSERT INTO queue (name) VALUES (?)").run(name);
+    connection.prepare("INSERT INTO queue (name, events, written_by) VALUES (?, 0, '')").run(name);
     connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-    connection.exec(`PRAGMA user_version = ${SCHEMA_VERSION}`);
+    writeFormat(connection, createFormat(migrations));
   }
+  const { steps, format } = assertSchema(connection, file, name, migrations);
+  for (const step of steps) connection.exec(step);
+  if (format !== undefined) writeFormat(connection, format);
   connection.exec("COMMIT");
-  assertSchema(connection, file, name);
   // BEGIN IMMEDIATE only reads a file that this process may not write to.
   connection.exec("BEGIN; UPDATE queue SET name = name; ROLLBACK");
 }
@@ -145,7 +154,7 @@ function rollBack(connection: SqliteConnection): void {
  * damage in it, up to 512 MiB. Reads it through a connection that cannot write: closing another one
  * would write the -wal of a killed process into a damaged file.
  */
-function assertOwn(file: string, name: string): void {
+function assertOwn(file: string, name: string, migrations: Migrations<string>): void {
   const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
   if (bytes === 0) return;
   if (bytes < MIN_DATABASE_BYTES) throw createNoDatabaseError(file);
@@ -153,7 +162,7 @@ function assertOwn(file: string, name: string): void {
   function check(connection: SqliteConnection): void {
     // One snapshot: another process may create the tables between two reads.
     connection.exec("BEGIN");
-    assertSchema(connection, file, name);
+    if (!isNew(connection)) assertSchema(connection, file, name, migrations);
     // Checking a larger one would keep stores waiting for too long.
     if (bytes > MAX_CHECKED_BYTES) return;
     const result = String(connection.prepare("PRAGMA quick_check(1)").get()?.quick_check);
@@ -183,30 +192,48 @@ function useConnection(
   }
 }
 
-/** Asserts that an open file is a queue of this name, or empty. */
-function assertSchema(connection: SqliteConnection, file: string, name: string): void {
+/** Returns whether a queue may create its tables in an open file. */
+function isNew(connection: SqliteConnection): boolean {
   const applicationId = readNumber(connection, "PRAGMA application_id");
-  const version = readNumber(connection, "PRAGMA user_version");
-  const isOwn = applicationId === APPLICATION_ID;
-  if ((isOwn || applicationId === 0) && version === 0 && isEmpty(connection)) return;
-  if (!isOwn) {
+  if (applicationId !== APPLICATION_ID && applicationId !== 0) return false;
+  return readNumber(connection, "PRAGMA user_version") === 0 && isEmpty(connection);
+}
+
+/** Asserts that an open file is a queue of this name; returns how to migrate it. */
+function assertSchema(
+  connection: SqliteConnection,
+  file: string,
+  name: string,
+  migrations: Migrations<string>,
+): MigrationPlan<string> {
+  if (readNumber(connection, "PRAGMA application_id") !== APPLICATION_ID) {
     throw new QueueError(
       "FILE_FOREIGN",
       `sqliteQueue: ${file} is a database of another program. Pass the path of a file of its own.`,
     );
   }
-  if (version > SCHEMA_VERSION) {
-    throw new QueueError(
-      "FILE_NEWER",
-      `sqliteQueue: ${file} has schema version ${version}; this version of the package reads up to ${SCHEMA_VERSION}. Update the package.`,
-    );
-  }
-  const owner = String(connection.prepare("SELECT name FROM queue").get()?.name);
-  if (owner === name) return;
+  // All columns: those of the format are missing before the first one.
+  const { name: owner, ...row } = connection.prepare("SELECT * FROM queue").get() ?? {};
+  const store = { engine: "FILE", what: `sqliteQueue: ${file}` } as const;
+  const plan = planMigration(store, readFormat(connection, row), migrations);
+  if (owner === name) return plan;
   throw new QueueError(
     "FILE_FOREIGN",
     `sqliteQueue: ${file} holds the queue ${JSON.stringify(owner)}; received the name ${JSON.stringify(name)}. Pass a file for each queue.`,
   );
+}
+
+function readFormat(
+  connection: SqliteConnection,
+  { events, written_by: writtenBy }: Record<string, unknown>,
+): StoreFormat | undefined {
+  if (typeof events !== "number" || typeof writtenBy !== "string") return undefined;
+  return { schema: readNumber(connection, "PRAGMA user_version"), events, writtenBy };
+}
+
+function writeFormat(connection: SqliteConnection, { schema, events, writtenBy }: StoreFormat) {
+  connection.exec(`PRAGMA user_version = ${schema}`);
+  connection.prepare("UPDATE queue SET events = ?, written_by = ?").run(events, writtenBy);
 }
 
 /** Returns whether an open file has no tables. */

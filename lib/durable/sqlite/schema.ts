@@ -1,13 +1,16 @@
+import type { Migrations } from "../event-format";
+
 /** Marks a file as a queue of this package: "push" in ASCII. */
 export const APPLICATION_ID = 0x70757368;
 
-/** The version of the tables below, as `user_version` of the file. */
-export const SCHEMA_VERSION = 2;
+/** The changes of the tables below since the first format; its number is the `user_version` of the file. */
+export const MIGRATIONS: Migrations<string> = {};
 
 /**
  * The tables of a queue. Identifiers are never reused (AUTOINCREMENT): a late report on an event
  * cannot meet another event, and an outcome is newer than another if its identifier is greater.
  *
+ * - queue: its name, and the rest of its format: see `StoreFormat`.
  * - delivery: the dedupe memory. `key` is a hash of account and uuid.
  * - event: the events to be handled, and the dead letters, which have a `failed_at`. `id` is that
  *   of its delivery, `owner` the member that runs its handlers, `pause` a part of `run_at`.
@@ -15,7 +18,11 @@ export const SCHEMA_VERSION = 2;
  *   when they have beaten without a gap.
  */
 export const SCHEMA = `
-  CREATE TABLE queue (name TEXT NOT NULL) STRICT;
+  CREATE TABLE queue (
+    name TEXT NOT NULL,
+    events INTEGER NOT NULL,
+    written_by TEXT NOT NULL
+  ) STRICT;
   CREATE TABLE delivery (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
     key BLOB NOT NULL UNIQUE,

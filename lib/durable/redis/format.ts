@@ -1,0 +1,50 @@
+import type { Redis } from "ioredis";
+import type { Migrations } from "../event-format";
+import { createFormat, planMigration, type MigrationPlan, type StoreFormat } from "../store-format";
+import { findRedisRejection } from "./connection";
+import type { RedisSettings } from "./options";
+
+/** The changes of the keys of a queue since the first format, as Lua: `ARGV[1]` is how they begin. */
+const MIGRATIONS: Migrations<string> = {};
+
+/** Writes the numbers, after the changes, unless another process has written them since they were read. */
+const writeNumbers = (steps: readonly string[]) => `
+  if redis.call("HGET", KEYS[1], "schema") ~= (ARGV[2] ~= "" and ARGV[2]) then
+    return
+  end
+  ${steps.join("\n")}
+  redis.call("HSET", KEYS[1], "schema", ARGV[3], "events", ARGV[4], "writtenBy", ARGV[5])`;
+
+/**
+ * Migrates the keys of a queue to this version. A queue without a format is empty, or its keys were
+ * removed; its events have numbers of their own.
+ *
+ * @throws QueueError `REDIS_NEWER`, `REDIS_OLDER`.
+ */
+export async function prepareFormat(
+  redis: Redis,
+  { prefix, name }: Pick<RedisSettings, "prefix" | "name">,
+  migrations = MIGRATIONS,
+): Promise<void> {
+  const head = `${prefix}:${name}`;
+  const key = `${head}:format`;
+  const [found, ...rest] = await redis.hmget(key, "schema", "events", "writtenBy");
+  const store = { engine: "REDIS", what: `redisQueue: the queue ${head}` } as const;
+  const { steps, format }: MigrationPlan<string> =
+    typeof found === "string"
+      ? planMigration(store, readFormat([found, ...rest]), migrations)
+      : { steps: [], format: createFormat(migrations) };
+  if (format === undefined) return;
+  const numbers = [format.schema, format.events, format.writtenBy];
+  // A Redis that is full takes no event either, and the next connection tries again.
+  const values = [head, found ?? "", ...numbers];
+  await redis.eval(writeNumbers(steps), 1, key, ...values).catch((error: unknown) => {
+    if (findRedisRejection(error)?.message.includes("OOM") !== true) throw error;
+  });
+}
+
+function readFormat([schema, events, writtenBy]: (string | null)[]): StoreFormat | undefined {
+  const numbers = { schema: Number(schema), events: Number(events ?? "none") };
+  const isFormat = Object.values(numbers).every(Number.isInteger);
+  return isFormat ? { ...numbers, writtenBy: String(writtenBy) } : undefined;
+}
