@@ -70,7 +70,7 @@ export function describeOnRedis(
           const dumps = keys.map(async (key) => {
             const dump = await server.redis.dumpBuffer(key);
             const ttlMs = Math.max(0, await server.redis.pttl(key));
-            return [key, ttlMs, dump?.toString("base64")];
+            return [key, ttlMs, dump.toString("base64")];
           });
           return Buffer.from(JSON.stringify(await Promise.all(dumps)));
         },

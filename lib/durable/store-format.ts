@@ -76,6 +76,6 @@ function createOlderError({ engine, what }: NamedStore, found: StoreFormat | und
   const version = found === undefined ? "that wrote it" : found.writtenBy;
   return new QueueError(
     `${engine}_OLDER`,
-    `${what} is ${by}, which this version of express-push-verification cannot read. Install the version ${version}, let its workers handle all events and dead letters, then give this version an empty store; nothing was changed.`,
+    `${what} is ${by}, which this version of express-push-verification cannot read. Install the version ${version}, handle or discard all events and dead letters, then give this version an empty store, which knows no uuids and outcomes; nothing was changed.`,
   );
 }

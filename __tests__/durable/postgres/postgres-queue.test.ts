@@ -2,10 +2,20 @@
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { Client } from "pg";
 import { createHandlers } from "express-push-verification";
 import { QueueError, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { closeLater, queuedEvent, sidOf, silent, storeFactor } from "../../support/durable";
+import type { PostgresSettings } from "../../../lib/durable/postgres/options";
+import { prepareSchema } from "../../../lib/durable/postgres/schema";
+import {
+  closeLater,
+  QUEUE_NAME,
+  queuedEvent,
+  sidOf,
+  silent,
+  storeFactor,
+} from "../../support/durable";
 import { createPostgres, type ServerOptions } from "../../support/postgres";
 import { describeOnPostgres } from "../../support/postgres-engine";
 import { mountSmallDisk } from "../../support/small-disk";
@@ -61,6 +71,24 @@ describeOnPostgres("its own promises", (app) => {
     const queues = Array.from({ length: 4 }, () => open({ schema: "together" }));
     await Promise.all(queues.map((queue) => queue.ready()));
     expect(await app.server().query("select version from together.version")).toHaveLength(1);
+  });
+
+  it("names the owner of the tables to a role that may not migrate them", async () => {
+    await open({ schema: "owned" }).ready();
+    await app.server().query("create role app login; grant all on schema owned to app");
+    await app.server().query("grant all on all tables in schema owned to app");
+    const client = new Client({ connectionString: app.server().url.replace("push@", "app@") });
+    await client.connect();
+    const settings = { name: QUEUE_NAME, schema: "owned", create: true } as PostgresSettings;
+    const steps = { 2: (schema: string) => `alter table ${schema}.event add column note text` };
+    const refused = expect(prepareSchema(client, settings, [], steps)).rejects;
+    await refused.toMatchObject({
+      code: "POSTGRES_REJECTED",
+      message: expect.stringContaining("owner") as string,
+    });
+    await client.end();
+    const rows = await app.server().query("select version from owned.version");
+    expect(rows).toEqual([{ version: 1 }]);
   });
 
   it("has no expired uuids after a minute", async () => {

@@ -137,17 +137,17 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
     shownPath: new URL(`${serviceUrl}/Entities/-/${resource}`).pathname,
   });
   const challenges: Challenges = {
-    async fetch(key, options = {}) {
+    async fetch(key, given = {}) {
       const { entityIdentity, challengeSid } = parseInput("challenge", challengeKeySchema, key);
       const location = locate(entityIdentity, `Challenges/${challengeSid}`);
-      return send({ method: "GET", ...location, ...options }, challengeSchema);
+      return send({ method: "GET", ...location, ...given }, challengeSchema);
     },
   };
   const factors: Factors = {
-    async fetch(key, options = {}) {
+    async fetch(key, given = {}) {
       const { entityIdentity, factorSid } = parseInput("factor", factorKeySchema, key);
       const location = locate(entityIdentity, `Factors/${factorSid}`);
-      return send({ method: "GET", ...location, ...options }, factorSchema);
+      return send({ method: "GET", ...location, ...given }, factorSchema);
     },
     async *list(user, query) {
       const { entityIdentity } = parseInput("user", factorUserSchema, user);

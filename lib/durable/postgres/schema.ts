@@ -62,6 +62,7 @@ const createTables = (schema: string) => `
   );
 `;
 
+const INSUFFICIENT_PRIVILEGE = "42501";
 const TABLES = ["version", "queue", "delivery", "event", "outcome", "member"];
 
 /**
@@ -137,8 +138,9 @@ async function findTables(client: Client, schema: string): Promise<boolean> {
 
 /** Returns undefined for tables from before the first format: they lack columns of it. */
 async function readFormat(client: Client, schema: string): Promise<StoreFormat | undefined> {
+  const table = `"${schema}".version`;
   const { rows } = await client.query<{ row: string }>(
-    `select to_jsonb(stored)::text as row from "${schema}".version as stored`,
+    `select to_jsonb(stored)::text as row from ${table} as stored`,
   );
   const row = Object(parseJson(rows[0]?.row ?? "")) as Record<string, unknown>;
   const { version: number, events, written_by: writtenBy } = row;
@@ -151,7 +153,15 @@ async function migrate(
   schema: string,
   { steps, format }: MigrationPlan<(schema: string) => string>,
 ): Promise<void> {
-  for (const step of steps) await client.query(step(`"${schema}"`));
+  try {
+    for (const step of steps) await client.query(step(`"${schema}"`));
+  } catch (error) {
+    if ((error as { code?: unknown }).code !== INSUFFICIENT_PRIVILEGE) throw error;
+    throw new QueueError(
+      "POSTGRES_REJECTED",
+      `postgresQueue: this version changes the tables of the schema ${schema}, which only their owner may. Start one process of this version as their owner, and then as "${client.user}" again.`,
+    );
+  }
   if (format === undefined) return;
   const text = `update "${schema}".version set version = $1, events = $2, written_by = $3`;
   await client.query(text, [format.schema, format.events, format.writtenBy]);
