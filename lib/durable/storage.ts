@@ -180,8 +180,13 @@ export interface Claims {
   beat(members: readonly Member[]): Promise<unknown>;
   /** Forgets a member; events that it still owns were claimed without its knowledge, and are given back. */
   leave(member: Member): Promise<void>;
-  /** Forgets some expired uuids and outcomes, and frees events of unknown owners. */
-  purge(): Promise<void>;
+  /**
+   * Forgets a slice of the uuids and outcomes that have expired, in whatever order they end, and frees
+   * events of unknown owners. Blocks no other method for longer than 20 ms.
+   *
+   * @returns whether there is more.
+   */
+  purge(): Promise<boolean>;
 }
 
 /** How often a member beats. */
@@ -198,6 +203,9 @@ export const MAX_STALLS = 20;
 
 /** The error of an event that reached {@link MAX_STALLS}. */
 export const STALLED = `INTERNAL_ERROR: ${MAX_STALLS + 1} processes died in its handlers.`;
+
+/** An end that is later than the longest possible one by more than this is of a clock that was ahead. */
+export const MAX_AHEAD_MS = 366 * 86_400_000;
 
 /** The greatest time that a Date can hold, in milliseconds. */
 export const MAX_TIME_MS = 8_640_000_000_000_000;

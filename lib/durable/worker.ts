@@ -42,7 +42,9 @@ export interface WorkerContext {
 
 /** How many events may be on their way to be finished, beside those whose handlers run. */
 const MAX_SETTLING = 128;
+/** The pause between purges: before the next one, and before the next slice of one. */
 const PURGE_MS = 5_000;
+const SLICE_PAUSE_MS = 10;
 
 /**
  * Creates the workers that claim their events from a storage. They show that this process is alive, and
@@ -77,10 +79,22 @@ export function createWorkerPool(
   /** Events that another process stored, or lost, may be due afterwards. */
   const beat = () =>
     attempt(() => availability.watchWrite(storage.beat([...members])).then(lookForEvents));
-  const timers = [
-    setInterval(() => void beat(), BEAT_MS).unref(),
-    setInterval(() => void attempt(() => storage.purge()), PURGE_MS).unref(),
-  ];
+  const beats = setInterval(() => void beat(), BEAT_MS).unref();
+  let purges = schedulePurge(PURGE_MS);
+  let isStopped = false;
+
+  function schedulePurge(pauseMs: number): NodeJS.Timeout {
+    return setTimeout(() => void purge(), pauseMs).unref();
+  }
+
+  /** Goes on at once while there is more: what has expired is removed as fast as it came. */
+  async function purge(): Promise<void> {
+    let isMore = false;
+    await attempt(async () => {
+      isMore = await storage.purge();
+    });
+    if (!isStopped) purges = schedulePurge(isMore ? SLICE_PAUSE_MS : PURGE_MS);
+  }
 
   /** Starts a worker that runs up to `concurrency` events of its runner at a time. */
   function startWorker(runner: Runner): RunningWorker {
@@ -187,7 +201,11 @@ export function createWorkerPool(
   return {
     startWorker,
     onOpen: beat,
-    stop: () => timers.forEach((timer) => clearInterval(timer)),
+    stop() {
+      clearInterval(beats);
+      clearTimeout(purges);
+      isStopped = true;
+    },
   };
 }
 

@@ -196,10 +196,11 @@ export function createModel(nowMs: () => number, listener: ModelListener) {
         event.started++;
         return true;
       }).length,
-    purge(): void {
+    purge(): boolean {
       for (const event of events.values()) {
         if (event.owner !== undefined && !members.has(event.owner)) release(event);
       }
+      return false;
     },
   };
   return { storage, events, members };

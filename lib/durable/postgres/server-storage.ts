@@ -23,7 +23,7 @@ import {
   isConnectionLost,
   toNeutralError,
 } from "./setup";
-import { writeStatements } from "./statements";
+import { PURGED_ROWS, writeStatements } from "./statements";
 
 /** Longer than storing an event takes: events are committed in another order than their times. */
 const MARGIN_MS = 1_000;
@@ -182,8 +182,9 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
     stats: async () => (await run<QueueStats>("stats", queue))[0] as QueueStats,
     async purge() {
       await run("releaseOrphans", queue);
-      await run("purge");
-      await run("purgeOutcomes");
+      const [uuids] = await run<Count>("purge", dedupeTtlMs);
+      const [outcomes] = await run<Count>("purgeOutcomes", outcomeTtlMs);
+      return [uuids, outcomes].some((one) => one?.count === PURGED_ROWS);
     },
   };
 }

@@ -1,5 +1,6 @@
 import {
   LEASE_MS,
+  MAX_AHEAD_MS,
   MAX_CLOCK_SKEW_MS,
   MAX_STALLS,
   ROW_INVALID,
@@ -8,8 +9,8 @@ import {
 } from "../storage";
 
 const PAGE = 100;
-/** How many rows a purge removes, every 5 s. */
-const PURGED_ROWS = 5_000;
+/** How many rows a statement of a purge changes. */
+export const PURGED_ROWS = 1_000;
 
 /** Milliseconds of the server. Unlike `clock_timestamp()`, `now()` keeps an index usable. */
 const NOW = "(extract(epoch from now()) * 1000)::bigint";
@@ -233,12 +234,22 @@ export function writeStatements(schema: string, channel: string, sender: string)
   } as const;
 }
 
-/** One process at a time finds expired rows: the others skip those that it has locked. */
+/**
+ * One process at a time finds a row: the others skip those that it has locked. Rows of a clock that was
+ * far ahead get the end that new ones have.
+ */
 function purge(schema: string, table: string): string {
-  return `
-    with expired as materialized (
-      select key from ${schema}.${table} where expires_at <= ${NOW}
+  const name = `${schema}.${table}`;
+  const find = (condition: string) => `materialized (
+      select key from ${name} where ${condition}
       order by expires_at limit ${PURGED_ROWS} for update skip locked
+    )`;
+  return `
+    with expired as ${find(`expires_at <= ${NOW}`)}, removed as (
+      delete from ${name} as stored using expired where stored.key = expired.key returning 1
+    ), ahead as ${find(`expires_at > ${NOW} + $1::bigint + ${MAX_AHEAD_MS}`)}, ended as (
+      update ${name} as stored set expires_at = ${NOW} + $1::bigint from ahead
+      where stored.key = ahead.key returning 1
     )
-    delete from ${schema}.${table} as stored using expired where stored.key = expired.key`;
+    select greatest((select count(*) from removed), (select count(*) from ended)) as count`;
 }

@@ -2,7 +2,7 @@ import type { ClaimedEvent, Claims, Hint, QueueStats, Storage, StoredOutcome } f
 import { rangeOfKeys } from "../event-key";
 import type { SqliteConnection, PreparedStatement } from "./node-sqlite";
 import type { SqliteSettings } from "./options";
-import { STATEMENTS } from "./statements";
+import { PURGED_ROWS, STATEMENTS } from "./statements";
 
 /** The methods of the storage that the thread runs: as a read, or in a transaction that a power cut may undo or not. */
 export const METHODS = {
@@ -31,8 +31,11 @@ type Operations = {
   ) => Awaited<ReturnType<(Storage & Claims)[Name]>>;
 };
 
-/** A file keeps up to 4 MiB of free pages, and gives as much back at a time. */
+/** A file keeps up to 4 MiB of free pages, and gives a tenth of it back at a time. */
 const FREE_PAGES = 1_000;
+const FREED_PAGES = 100;
+/** After this time, a purge ends its slice: stores wait for it. */
+const SLICE_MS = 10;
 
 const toBytes = (hex: string) => Buffer.from(hex, "hex");
 const toHex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString("hex");
@@ -44,6 +47,7 @@ const rows = <Row>(found: unknown[]) => found as Row[];
 export function createFileOperations(
   connection: SqliteConnection,
   { dedupeTtlMs, outcomeTtlMs }: Pick<SqliteSettings, "dedupeTtlMs" | "outcomeTtlMs">,
+  readMs = () => performance.now(),
 ) {
   // BigInt: SQLite takes a number for a real one.
   connection.function("now_ms", { deterministic: true }, () => BigInt(Date.now()));
@@ -58,6 +62,20 @@ export function createFileOperations(
     // A new identifier: other processes read the outcomes that come after the last one they know.
     if (sql.forgetExpired.run(bytes).changes !== 0) sql.record.run(bytes, value, outcomeTtlMs);
   }
+
+  const isFull = ({ changes }: { changes: number | bigint }) => Number(changes) === PURGED_ROWS;
+  /** The steps of a purge; each returns whether there is more for it. */
+  const purges = [
+    () => isFull(sql.purge.run()),
+    () => isFull(sql.purgeOutcomes.run()),
+    () => isFull(sql.endSooner.run(dedupeTtlMs, dedupeTtlMs)),
+    () => isFull(sql.endOutcomesSooner.run(outcomeTtlMs, outcomeTtlMs)),
+    () => {
+      const isMore = Number(sql.freePages.get()?.freelist_count) > FREE_PAGES;
+      if (isMore) connection.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`);
+      return isMore;
+    },
+  ];
 
   const methods: Operations = {
     store: (events) =>
@@ -122,10 +140,11 @@ export function createFileOperations(
     stats: () => sql.stats.get() as unknown as QueueStats,
     purge() {
       sql.releaseOrphans.run();
-      sql.purge.run();
-      sql.purgeOutcomes.run();
-      const freePages = Number(sql.freePages.get()?.freelist_count);
-      if (freePages > FREE_PAGES) connection.exec(`PRAGMA incremental_vacuum(${FREE_PAGES})`);
+      const endMs = readMs() + SLICE_MS;
+      for (const purgeSome of purges) {
+        while (purgeSome()) if (readMs() >= endMs) return true;
+      }
+      return false;
     },
   };
   return {

@@ -30,6 +30,7 @@ export const SCHEMA = `
     is_discarded INTEGER NOT NULL DEFAULT 0,
     expires_at INTEGER NOT NULL
   ) STRICT;
+  CREATE INDEX delivery_expires_at ON delivery (expires_at);
   CREATE TABLE event (
     id INTEGER PRIMARY KEY,
     uuid_hash BLOB NOT NULL,
@@ -53,6 +54,7 @@ export const SCHEMA = `
     value TEXT NOT NULL,
     expires_at INTEGER NOT NULL
   ) STRICT;
+  CREATE INDEX outcome_expires_at ON outcome (expires_at);
   CREATE TABLE member (
     id INTEGER PRIMARY KEY,
     is_worker INTEGER NOT NULL,

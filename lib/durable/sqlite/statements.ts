@@ -1,5 +1,6 @@
 import {
   LEASE_MS,
+  MAX_AHEAD_MS,
   MAX_CLOCK_SKEW_MS,
   MAX_STALLS,
   ROW_INVALID,
@@ -8,8 +9,8 @@ import {
 } from "../storage";
 
 const PAGE = 100;
-/** How many rows a purge looks at, every 5 s, so that stores are not kept waiting. */
-const PURGED_ROWS = 1_000;
+/** How many rows a statement of a purge changes: about 1 ms from memory, 10 ms from a disk. */
+export const PURGED_ROWS = 100;
 
 const DUE = "owner IS NULL AND failed_at IS NULL";
 const CLAIMED = "id, body, failures + stalls + 1 AS attempt, failures, errors";
@@ -114,12 +115,22 @@ export const STATEMENTS = {
       (SELECT count(*) FROM member WHERE is_worker = 1
         AND seen_at BETWEEN now_ms() - ${LEASE_MS} AND now_ms() + ${MAX_CLOCK_SKEW_MS}) AS workers`,
 
-  // Identifiers grow with time, and so does expires_at unless an option was changed.
-  purge: `DELETE FROM delivery WHERE expires_at <= now_ms()
-    AND id IN (SELECT id FROM delivery ORDER BY id LIMIT ${PURGED_ROWS})`,
-  purgeOutcomes: `DELETE FROM outcome WHERE expires_at <= now_ms()
-    AND id IN (SELECT id FROM outcome ORDER BY id LIMIT ${PURGED_ROWS})`,
+  purge: purge("delivery"),
+  purgeOutcomes: purge("outcome"),
+  endSooner: endSooner("delivery"),
+  endOutcomesSooner: endSooner("outcome"),
   freePages: "PRAGMA freelist_count",
   releaseOrphans: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, now_ms())
     WHERE owner IS NOT NULL AND owner NOT IN (SELECT id FROM member)`,
 } as const;
+
+function purge(table: string): string {
+  return `DELETE FROM ${table} WHERE id IN (
+    SELECT id FROM ${table} WHERE expires_at <= now_ms() ORDER BY expires_at LIMIT ${PURGED_ROWS})`;
+}
+
+/** Gives rows of a clock that was far ahead the end that new ones have. */
+function endSooner(table: string): string {
+  return `UPDATE ${table} SET expires_at = now_ms() + ? WHERE id IN (
+    SELECT id FROM ${table} WHERE expires_at > now_ms() + ? + ${MAX_AHEAD_MS} LIMIT ${PURGED_ROWS})`;
+}

@@ -1,0 +1,29 @@
+import { createWorkerPool, type WorkerContext } from "../../lib/durable/worker";
+import type { Claims } from "../../lib/durable/storage";
+
+afterEach(() => jest.useRealTimers());
+
+it("purges every 5 s, goes on after 10 ms while there is more, also after a failure, and ends with the queue", async () => {
+  jest.useFakeTimers();
+  const startMs = Date.now();
+  const times: number[] = [];
+  const replies = [true, true, new Error("down"), false];
+  const storage = {
+    async purge() {
+      times.push(Date.now() - startMs);
+      const reply = replies.shift() ?? false;
+      if (reply instanceof Error) throw reply;
+      return reply;
+    },
+    beat: async () => {},
+  };
+  const availability = { assertOpen() {}, watchWrite: (write: unknown) => write };
+  const context = { availability, lookForEvents() {} } as unknown as WorkerContext;
+  const pool = createWorkerPool(storage as unknown as Claims, context);
+  await jest.advanceTimersByTimeAsync(16_000);
+  expect(times).toEqual([5_000, 5_010, 5_020, 10_020, 15_020]);
+  pool.stop?.();
+  await jest.advanceTimersByTimeAsync(20_000);
+  expect(times).toHaveLength(5);
+  expect(jest.getTimerCount()).toBe(0);
+});
