@@ -99,6 +99,27 @@ describeOnPostgres("its own promises", (app) => {
     await until(async () => (await countRows()) === 0);
   });
 
+  it("removes what is over in whatever order it ends, and ends what a clock put years ahead", async () => {
+    await open({ schema: "mixed" }).ready();
+    const now = "(extract(epoch from now()) * 1000)::bigint";
+    const end = `case when n <= 2500 then ${now} + 60000000 when n = 2501 then 2 * ${now}
+      when n % 2 = 0 then 5 else ${now} + 900000 end from generate_series(1, 9000) as n`;
+    const { query } = app.server();
+    const key = "md5(n::text)::uuid";
+    await query(`insert into mixed.delivery (key, content, event_id, expires_at)
+      select ${key}, ${key}, n, ${end}`);
+    await query(`insert into mixed.outcome (key, value, expires_at) select ${key}, '', ${end}`);
+    for (const table of ["delivery", "outcome"]) {
+      const ends = `(select count(*)::int from mixed.${table} where expires_at`;
+      const left = async () =>
+        (await query(`select ${ends} <= 5) as over, ${ends} > ${now} + 600000000) as far`))[0];
+      await until(async () => JSON.stringify(await left()) === '{"over":0,"far":0}');
+      expect(await query(`select count(*)::int as count from mixed.${table}`)).toEqual([
+        { count: 5_750 },
+      ]);
+    }
+  });
+
   it("keeps uuids and outcomes of two queues in one schema apart", async () => {
     const [staging, production] = [open({ name: "staging" }), open({ name: "production" })];
     const wait = { account: "", challengeSid: sidOf(1) };
