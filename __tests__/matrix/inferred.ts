@@ -49,9 +49,9 @@ export const verified = eventFixture("factor.verified", {}, { version: "v1" });
 export const { params, issues, challenge_details: details } = approved;
 export const request = signedRequest(settings, "factor.deleted");
 export const findV1 = (event = parsePushEvent("")) => (event.version === "v1" ? event : undefined);
-export async function waitForV2(challengeSid: string) {
-  const event = await push.waitForChallenge({ challengeSid, entityIdentity: "user-7f3a-22" });
-  return event.version === "v2" ? event : undefined;
+export async function waitForApproval(challengeSid: string) {
+  const outcome = await push.waitForChallenge({ challengeSid, entityIdentity: "user-7f3a-22" });
+  return outcome.type === "challenge.approved" ? outcome : undefined;
 }
 
 export const client = createAdminClient({} as AdminClientOptions);
