@@ -116,16 +116,6 @@ export function describeContract(engine: StoppableEngine): void {
       const results = (await Promise.all(stored)).toSorted();
       expect(results).toEqual([...Array<string>(19).fill("duplicate"), "new"]);
     });
-
-    it("forgets a uuid after dedupeTtlMs, and not when it was handled", async () => {
-      const short = await open({ dedupeTtlMs: 1_000 });
-      work();
-      expect(await store(factor("a"), short)).toBe("new");
-      await untilHandled(1);
-      expect(await store(factor("a"), short)).toBe("duplicate");
-      await until(async () => (await store(factor("a"), short)) === "new");
-      await untilHandled(2);
-    });
   });
 
   describe("work", () => {
@@ -515,8 +505,8 @@ export function describeContract(engine: StoppableEngine): void {
   });
 
   describe("other processes", () => {
-    const folder = mkdtempSync(join(tmpdir(), "push-contract-"));
-    const log = join(folder, "log");
+    let folder: string;
+    let log: string;
     const readLog = () => readFileSync(log, "utf8").split("\n").slice(0, -1);
     const idle = { waiting: 0, active: 0, delayed: 0 };
     let messages: string[];
@@ -525,6 +515,10 @@ export function describeContract(engine: StoppableEngine): void {
     const start = (lanes: number) =>
       engine.startProcess((message) => void messages.push(message), log, String(lanes));
 
+    beforeAll(() => {
+      folder = mkdtempSync(join(tmpdir(), "push-contract-"));
+      log = join(folder, "log");
+    });
     beforeEach(() => {
       messages = [];
       writeFileSync(log, "");

@@ -115,13 +115,13 @@ export function describeTimes(engine: StoppableEngine): void {
     const polls = jest
       .spyOn(globalThis, "setInterval")
       .mockImplementation(() => ({ unref() {} }) as never);
+    await queue.close();
     const app = engine.open(TIMES);
-    await app.ready();
     app.work(handlers);
     await untilStats(app, { workers: 1 });
     await storeFactor(app, "own");
     await until(() => handled.length === 1);
-    await storeFactor(queue, "of another process");
+    await storeFactor(engine.open(TIMES), "of another process");
     await until(() => handled.length === 2);
     polls.mockRestore();
   });

@@ -50,7 +50,13 @@ export function describeOnRedis(
         server = await startRedis();
       },
       place: () => ({ name, connection: server.url }),
-      stop: stopRedis,
+      async stop() {
+        server.thaw();
+        const isUp = server.redis.status === "ready";
+        const left = isUp ? await listKeys(server) : [];
+        await stopRedis();
+        expect(left.filter((kind) => kind.startsWith("lasting"))).toEqual([]);
+      },
       freeze,
       keepsRuns: false,
       kill,

@@ -91,14 +91,6 @@ describeOnPostgres("its own promises", (app) => {
     expect(rows).toEqual([{ version: 1 }]);
   });
 
-  it("has no expired uuids after a minute", async () => {
-    const queue = open({ schema: "purged", dedupeTtlMs: 1_000 });
-    const countRows = async () => (await app.server().query("select from purged.delivery")).length;
-    await store(queue);
-    expect(await countRows()).toBe(1);
-    await until(async () => (await countRows()) === 0);
-  });
-
   it("removes what is over in whatever order it ends, and ends what a clock put years ahead", async () => {
     await open({ schema: "mixed" }).ready();
     const now = "(extract(epoch from now()) * 1000)::bigint";

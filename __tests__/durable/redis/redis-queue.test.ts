@@ -92,13 +92,6 @@ describeOnRedis("its own promises", (app) => {
     expect(await one.wait(1)).toHaveProperty("type", "challenge.denied");
   });
 
-  it("keeps an outcome for outcomeTtlMs", async () => {
-    const receiver = await open({ dedupeTtlMs: 1_000, outcomeTtlMs: 1_000 });
-    await receiver.respond(1);
-    await receiver.wait(1);
-    await until(async () => (await outcomeKeys()).length === 0);
-  });
-
   it("records no outcome of a conflict that arrives at the same time", async () => {
     const [a, b] = [await open(), await open()];
     const sent = Array.from({ length: 40 }, (_, index) => {
