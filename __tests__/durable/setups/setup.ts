@@ -16,6 +16,8 @@ export interface Outcome {
   stored?: number;
   /** From the request to the end of its handlers, in their second attempt, in another process. */
   handledMs?: number;
+  /** From the request to the outcome, in another process. */
+  waitedMs?: number;
 }
 
 /** The code of the error of a set-up, and words of its message. */
@@ -73,34 +75,38 @@ async function useQueue(first: DurableQueue, queue: DurableQueue) {
   const waiting = push.waitForChallenge({ ...challenge, timeoutMs: 60_000 });
   const sentAtMs = performance.now();
   const stored = await deliver(eventRequest("challenge.approved"));
-  await Promise.all([waiting, handled.opened]);
-  const handledMs = performance.now() - sentAtMs;
+  const elapsedMs = () => performance.now() - sentAtMs;
+  const ended = [handled.opened.then(elapsedMs), waiting.then(elapsedMs)];
+  const [handledMs = Number.NaN, waitedMs = Number.NaN] = await Promise.all(ended);
   await deliver(eventRequest("factor.created", { uuid: "dead" }));
   for (const method of ["retry", "discard"] as const) {
     await untilStats(queue, { deadLetters: 1 });
     assert(await queue[method]("dead"), `${method} found no dead letter`);
   }
-  return { stored, handledMs };
+  return { stored, handledMs, waitedMs };
 }
 
 /** Tries each set-up of an engine, and prints a table of them. */
 export function describeSetups(engine: string, setups: readonly Setup[], test = it): void {
   function printRow(...cells: unknown[]): void {
     if (process.env.PUSH_TEST_TABLE === undefined) return;
-    const row = cells.map((cell, index) => String(cell).padEnd([64, 20, 9, 9][index] ?? 0));
+    const row = cells.map((cell, index) => String(cell).padEnd([64, 20, 9, 9, 9][index] ?? 0));
     process.stdout.write(`${row.join(" ")}\n`);
   }
 
   describe(`a queue in ${engine}`, () => {
-    beforeAll(() => printRow(`\n${engine}`, "ready()", "stored", "handled", "words"));
+    beforeAll(() => printRow(`\n${engine}`, "ready()", "stored", "handled", "waited", "words"));
 
     for (const [title, start, rejects, end] of setups) {
       test(title, async () => {
         try {
           const started = await start();
           const outcome = typeof started === "function" ? await trySetup(started) : started;
-          const { ready, stored = "-", handledMs = Number.NaN, words } = outcome;
-          printRow(title, ready, stored, `${Math.round(handledMs)} ms`, words.split("\n")[0]);
+          const { ready, stored = "-", handledMs, waitedMs, words } = outcome;
+          const times = [handledMs, waitedMs].map((ms) =>
+            ms === undefined ? "-" : `${Math.round(ms)} ms`,
+          );
+          printRow(title, ready, stored, ...times, words.split("\n")[0]);
           const [code = "resolved", message = ""] = rejects ?? [];
           expect({ ready, words }).toEqual({ ready: code, words: expect.stringMatching(message) });
           const status = rejects === undefined ? 200 : 503;

@@ -150,14 +150,13 @@ itNeeds("removing open files")(
 
 const CLI = "/usr/bin/sqlite3";
 
-itNeeds("removing open files").each<[title: string, remove: (file: string) => void]>([
-  [
-    "was replaced",
-    (file) => {
-      fs.rmSync(`${file}-wal`);
-      fs.writeFileSync(`${file}-wal`, "");
-    },
-  ],
+function replaceWal(file: string): void {
+  fs.rmSync(`${file}-wal`);
+  fs.writeFileSync(`${file}-wal`, "");
+}
+
+itNeeds("removing open files").each<[title: string, remove: (file: string) => void, isLink?: boolean]>([
+  ["was replaced", replaceWal],
   [
     "was removed by another program, after this process had read the file",
     (file) => {
@@ -166,10 +165,12 @@ itNeeds("removing open files").each<[title: string, remove: (file: string) => vo
       fs.rmSync(`${file}-wal`, { force: true });
     },
   ],
-])("keeps what it has acknowledged when its -wal %s", async (_title, remove) => {
-  const file = createFile();
+  ["was replaced behind a link", replaceWal, true],
+])("keeps what it has acknowledged when its -wal %s", async (_title, remove, isLink = false) => {
+  const [file, link] = [createFile(), createFile()];
+  if (isLink) fs.symlinkSync(file, link);
   const warn = jest.fn();
-  const queue = open(file, { warn });
+  const queue = open(isLink ? link : file, { warn });
   for (let count = 0; count < 20; count++) {
     if (count === 10) remove(file);
     expect(await storeFactor(queue, `u${count}`)).toBe("new");

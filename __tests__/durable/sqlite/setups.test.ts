@@ -101,18 +101,38 @@ const DAMAGED: Rejection = ["FILE_DAMAGED", /^.*push\.db is damaged \([^*\n]+$/]
 const WRONG = (words: RegExp): Rejection => ["TypeError", words];
 const TABLES = ["queue", "delivery", "event", "outcome", "member"];
 
+/** A link to the file that is made so, in another folder. */
+const behindLink = (make: (file: string) => unknown) => async () => {
+  const [file, link] = [createFile(), createFile()];
+  await make(file);
+  fs.symlinkSync(file, link);
+  return open(link);
+};
+
 // options.test.ts has every kind of mount.
 let mounted = "";
-const MOUNT: Setup = [
-  "a file that is a mount",
-  withFile(async (file) => {
-    const other = await create(createFile());
-    execFileSync("mount", ["--bind", other, await create(file)]);
-    mounted = file;
-  }),
+async function mount(file: string): Promise<void> {
+  const other = await create(createFile());
+  execFileSync("mount", ["--bind", other, await create(file)]);
+  mounted = file;
+}
+const MOUNTS = [withFile(mount), behindLink(mount)].map((start, index): Setup => [
+  `${["a file", "a link to a file"][index]} that is a mount`,
+  start,
   WRONG(/Mount the folder/),
   () => execFileSync("umount", ["-l", mounted]),
-];
+]);
+
+const removeFolder = (file: string) => fs.rmSync(dirname(file), { recursive: true });
+
+/** A link that another user owns, to a file of the process. */
+async function openReadonlyLink() {
+  const [file, link] = [createFile(), createFile()];
+  fs.chmodSync(dirname(file), 0o777);
+  fs.symlinkSync(file, link);
+  fs.chmodSync(dirname(link), 0o555);
+  return tryAsOtherUser(link);
+}
 
 const OF_OTHERS: Setup[] = [
   ["a file of another user", withPermissions(0o777, { "": 0o444 }), READONLY("push\\.db")],
@@ -128,22 +148,28 @@ const OF_OTHERS: Setup[] = [
     withPermissions(0o600, {}),
     ["FILE_READONLY", /\(user \d+\) may not write to .*push-sqlite-\w+/],
   ],
-  [
-    "a link into a folder that is gone",
-    withFile((file) => fs.symlinkSync(join(dirname(file), "gone", "push.db"), file)),
-    UNWRITABLE,
-  ],
+  ["a link in a folder of another user", openReadonlyLink],
 ];
 
 const SETUPS: Setup[] = [
   ["no file", withFile(() => {})],
   ["its own file", withFile(create)],
   ["an empty file", withFile((file) => fs.writeFileSync(file, ""))],
-  ...(isRoot && has("/proc") ? [MOUNT] : []),
+  ...(isRoot && has("/proc") ? MOUNTS : []),
+  ["a folder that does not exist", withFile(removeFolder), WRONG(/folder that exists/)],
+  ["a link to its own file", behindLink(create)],
+  ["a link to a file that does not exist", behindLink(() => {})],
   [
-    "a folder that does not exist",
-    withFile((file) => fs.rmSync(dirname(file), { recursive: true })),
+    "a link into a folder that does not exist",
+    behindLink(removeFolder),
     WRONG(/folder that exists/),
+  ],
+  ["a link to a folder", behindLink((file) => fs.mkdirSync(file)), WRONG(/path of a file/)],
+  ["a link to itself", withFile((file) => fs.symlinkSync(file, file)), WRONG(/ELOOP/)],
+  [
+    "a second name (hard link) of its file",
+    withFile(async (file) => fs.linkSync(await create(file), `${file}.copy`)),
+    WRONG(/2 names/),
   ],
   ["a folder in place of a file", withFile((file) => fs.mkdirSync(file)), WRONG(/path of a file/)],
   [

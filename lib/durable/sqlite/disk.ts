@@ -1,5 +1,5 @@
-import { readFileSync, realpathSync } from "node:fs";
-import { basename, dirname, join } from "node:path";
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
 
 /** A share of Windows, such as `\\server\share`; not a path of this machine, such as `\\?\C:\`. */
 const SHARE = /^\\\\(?![.?]\\(?!UNC\\))/i;
@@ -20,29 +20,22 @@ const RISKS: readonly (readonly [type: RegExp, risk: string])[] = [
 
 /**
  * Finds what the disk of a file may lose, on Linux; throws TypeError where it would lose events,
- * and for a share of Windows.
+ * and for a share of Windows. The path must have no links.
  */
 export function findDiskRisk(file: string): string | undefined {
-  let folder: string;
-  let mounts: ReturnType<typeof readMounts>;
-  try {
-    // Native: it sees that the letter of a drive stands for a share.
-    folder = SHARE.test(file) ? file : realpathSync.native(dirname(file));
-    mounts = readMounts();
-  } catch (error) {
-    const reason = (error as NodeJS.ErrnoException).code;
-    return `the disk of ${file} cannot be checked (${reason}). Other machines must not use it.`;
+  if (SHARE.test(file)) throw createSharedError(file, "a share");
+  const mounts = readMounts();
+  if (mounts === undefined) {
+    return `the disk of ${file} cannot be checked: /proc/self/mountinfo cannot be read. It must be a local disk, and not the layer of a container.`;
   }
-  if (SHARE.test(folder)) throw createSharedError(file, "a share");
-  const path = join(folder, basename(file));
   // A later mount on the same place hides the earlier one.
   const on = (place: string) => mounts.findLast((mount) => mount.place === place);
-  if (on(path) !== undefined) {
+  if (on(file) !== undefined) {
     throw new TypeError(
       `sqliteQueue: option file must not be a mount itself: SQLite keeps new events in ${file}-wal, which stays in the container and is lost with it. Mount the folder.`,
     );
   }
-  let place = path;
+  let place = file;
   while (on(place) === undefined && place !== dirname(place)) place = dirname(place);
   const type = on(place)?.type ?? "";
   if (REFUSED.test(type)) throw createSharedError(file, type);
@@ -56,11 +49,15 @@ function createSharedError(file: string, disk: string): TypeError {
   );
 }
 
-/** Reads where the disks of this process are mounted; nothing elsewhere than on Linux. */
-function readMounts(): { place: string; type: string }[] {
-  if (process.platform !== "linux") return [];
-  const lines = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
-  return lines.map((line) => {
+/** Reads where the disks of this process are mounted: none elsewhere than on Linux, undefined without /proc. */
+function readMounts(): { place: string; type: string }[] | undefined {
+  let text: string;
+  try {
+    text = readFileSync("/proc/self/mountinfo", "utf8");
+  } catch {
+    return process.platform === "linux" ? undefined : [];
+  }
+  return text.split("\n").map((line) => {
     const [, , , , place = ""] = line.split(" ");
     const type = / - (\S+)/.exec(line)?.[1] ?? "";
     const unescaped = place.replaceAll(/\\([0-7]{3})/g, (_all, digits: string) =>

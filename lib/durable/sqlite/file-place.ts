@@ -1,0 +1,38 @@
+import { lstatSync, readlinkSync, realpathSync, statSync } from "node:fs";
+import { basename, dirname, join, resolve } from "node:path";
+
+/** What the option `file` must be. */
+export const FILE_PATH = 'the path of a file in a folder that exists, such as "./data/push.db"';
+
+/**
+ * Finds where a file really is, or will be: SQLite keeps its other files beside the target of a link,
+ * and the link may lead elsewhere later.
+ *
+ * @returns an absolute path without links.
+ * @throws TypeError for a path that leads to no file, or to one with several names.
+ */
+export function findFilePlace(path: string): string {
+  try {
+    const place = followLinks(resolve(path));
+    const stats = statSync(place, { throwIfNoEntry: false });
+    if (stats?.isDirectory() === true) throw new Error(`${place} is a folder`);
+    // SQLite would keep a -wal for each name: processes would not see each other's events.
+    if (stats !== undefined && stats.nlink > 1) {
+      throw new Error(`${place} has ${stats.nlink} names (hard links); remove the others`);
+    }
+    return place;
+  } catch (error) {
+    const { message } = error as Error;
+    throw new TypeError(
+      `sqliteQueue: option file must be ${FILE_PATH}; received ${JSON.stringify(path)}: ${message}.`,
+    );
+  }
+}
+
+function followLinks(path: string): string {
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync(path);
+  const place = join(realpathSync(dirname(path)), basename(path));
+  // A link to a file that does not exist yet.
+  const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
+  return isLink ? followLinks(resolve(dirname(place), readlinkSync(place))) : place;
+}
