@@ -33,9 +33,26 @@ const ROLES = {
     // ioredis handles no failure of its own resubscription.
     autoResubscribe: false,
   },
-  // Blocking commands take up to 5 s.
-  worker: { maxRetriesPerRequest: null, socketTimeout: 15_000 },
+  // Blocking commands take up to 5 s, and end by themselves.
+  worker: { maxRetriesPerRequest: null, socketTimeout: 15_000, commandTimeout: undefined },
 } as const satisfies Record<string, RedisOptions>;
+
+/** Options that an app may have set for itself, and that change replies, or when and where commands run. */
+const OWN_OPTIONS = {
+  // With it, ioredis takes the replies of the scripts of BullMQ apart.
+  enableAutoPipelining: false,
+  autoResendUnfulfilledCommands: true,
+  blockingTimeout: undefined,
+  // While Redis loads its data, a worker could not complete events; sentinels check the role by it.
+  // ioredis writes to the console when the user may not run INFO.
+  enableReadyCheck: true,
+  monitor: false,
+  readOnly: false,
+  replyMapping: "legacy",
+  role: "master",
+  scripts: undefined,
+  stringNumbers: false,
+} as const satisfies RedisOptions;
 
 /**
  * A primary that is cut off from its sentinels accepts writes that are lost once it is back. The
@@ -56,8 +73,7 @@ export function openConnection(settings: RedisSettings, role: keyof typeof ROLES
   function open(): Redis {
     let isRejected = false;
     const client = createClient(settings, {
-      // The ready check stays, although ioredis writes to the console when the user may not run INFO:
-      // while Redis loads its data, a worker could not complete events; sentinels check the role by it.
+      ...OWN_OPTIONS,
       connectTimeout: 2_000,
       // The default waits 1 s and more, also when Redis loads its data within milliseconds.
       maxLoadingRetryTime: LOADING_MS,
@@ -68,7 +84,6 @@ export function openConnection(settings: RedisSettings, role: keyof typeof ROLES
       ...(hasSentinels(settings.connection) && SENTINEL_OPTIONS),
       // A former primary turns read-only when another takes over: connect to the new one.
       reconnectOnError: ({ message }: Error) => message.startsWith("READONLY"),
-      replyMapping: "legacy",
       connectionName: `push-webhooks-${role}`,
     });
     // Without a listener ioredis writes to the console.
@@ -127,6 +142,12 @@ function toClusterOptions(
     ...({ natMap, dnsLookup } as ClusterOptions),
     lazyConnect,
     enableOfflineQueue,
+    enableAutoPipelining: false,
+    enableReadyCheck: true,
+    // A replica may lag.
+    scaleReads: "master",
+    shardedSubscribers: false,
+    scripts: undefined,
     clusterRetryStrategy: clusterRetryStrategy as (times: number) => number,
     slotsRefreshTimeout: 1_000,
     // A frozen node redirects no command: only a refresh shows that another has its slots.
