@@ -1,8 +1,10 @@
-/** Options of ioredis that an app has for itself; `npm run setups` prints the table. */
+/** Options of ioredis and pg that an app has for itself; `npm run setups` prints the table. */
 import { Redis, type RedisOptions } from "ioredis";
 import { DEFAULT_REDIS_OPTIONS } from "ioredis/built/redis/RedisOptions";
-import { redisQueue } from "express-push-verification/durable";
+import { Client, Pool, type PoolConfig } from "pg";
+import { postgresQueue, redisQueue } from "express-push-verification/durable";
 import { silent } from "../../support/durable";
+import { describeWithPostgres, startPostgres, type PostgresProcess } from "../../support/postgres";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "../../support/redis";
 import { describeSetups, type Rejection, type Setup } from "./setup";
 
@@ -103,4 +105,80 @@ describeWithRedis("", () => {
     const others = Object.keys(DEFAULT_REDIS_OPTIONS).filter((name) => !known.includes(name));
     expect(others).toEqual([]);
   });
+});
+
+/** Options of pg that the queue sets, or that change nothing for it. */
+const OF_PG = {
+  allowExitOnIdle: true,
+  application_name: "app",
+  binary: true,
+  Client: class Foreign extends Client {
+    override connect = () => Promise.reject(new Error("foreign"));
+  },
+  client_encoding: "LATIN1",
+  connection: new Client().connection,
+  connectionTimeoutMillis: 1,
+  enableChannelBinding: true,
+  fallback_application_name: "app",
+  idle_in_transaction_session_timeout: 1_000,
+  idleTimeoutMillis: 1,
+  keepAlive: false,
+  keepAliveInitialDelayMillis: 1,
+  lock_timeout: 1_000,
+  log: () => {},
+  max: 1,
+  maxLifetimeSeconds: 1,
+  maxUses: 1,
+  min: 1,
+  onConnect: () => {},
+  options:
+    "-c default_transaction_isolation=serializable -c search_path=app -c datestyle=German -c bytea_output=escape",
+  parseInputDatesAsUTC: true,
+  password: () => "pw",
+  pipeline: true,
+  poolSize: 1,
+  Promise,
+  query_timeout: 1,
+  replication: "database",
+  scramMaxIterations: 1,
+  ssl: false,
+  sslnegotiation: "postgres",
+  statement_timeout: 1_000,
+  stream: () => {
+    throw new Error("foreign");
+  },
+  types: { getTypeParser: () => () => "foreign" },
+  verify: (_client: unknown, done: () => void) => done(),
+} satisfies Record<
+  keyof Omit<PoolConfig, "user" | "host" | "port" | "database" | "connectionString">,
+  unknown
+> &
+  object;
+
+describeWithPostgres("", () => {
+  let running: PostgresProcess;
+  let count = 0;
+
+  const createPgRow = (name: string, value: unknown, rejects?: Rejection): Setup => [
+    name,
+    () => {
+      const { port } = running;
+      const address = { host: "127.0.0.1", port, user: "push", database: "postgres" };
+      const connection = { ...address, [name]: value };
+      const options = { name: `setup${++count}`, backoff: 20, logger: silent };
+      return () => postgresQueue({ ...options, connection });
+    },
+    rejects,
+  ];
+
+  beforeAll(async () => {
+    running = await startPostgres();
+  });
+  afterAll(() => running.remove());
+
+  describeSetups("Postgres, options of pg", [
+    ...Object.entries(OF_PG).map(([name, value]) => createPgRow(name, value)),
+    createPgRow("connectionString", "postgres://127.0.0.1", ["TypeError", /connectionString/]),
+    createPgRow("query", new Pool().query, ["TypeError", /not a Pool or a Client/]),
+  ]);
 });

@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { postgresQueue, type PostgresQueueOptions } from "express-push-verification/durable";
 import { createCertificate } from "../../support/certificate";
-import { silent } from "../../support/durable";
+import { closeLater, closeOpened, silent } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
 import { needs } from "../../support/needs";
 import * as postgres from "../../support/postgres";
@@ -97,6 +97,7 @@ function behind(
   [command = "", ...args]: string[],
   settings: string,
   rejects?: Rejection,
+  parameters = "",
 ): Setup[] {
   async function start() {
     const port = await findFreePort();
@@ -109,8 +110,11 @@ function behind(
     execFileSync("chmod", ["a+rX", file, users]);
     const user = postgres.findServerUser();
     pooler = spawn(command, [...args, file], { ...user, stdio: "ignore" });
-    const connection = server.url.replace(String(own), String(port));
-    return open({ schema: basename(command), connection });
+    const connection = server.url.replace(String(own), String(port)) + parameters;
+    const create = open({ schema: basename(command), connection });
+    // An older pgbouncer keeps the named statements of the first process.
+    if (rejects !== undefined) await closeLater(create()).ready().catch(closeOpened);
+    return create;
   }
   async function end() {
     // Ends both without waiting for their clients.
@@ -120,7 +124,11 @@ function behind(
 }
 
 const behindPgbouncer = (mode: string, size: number, rejects?: Rejection) => {
-  const settings = `[databases]
+  const title = `pgbouncer: ${mode} mode, ${size} connections`;
+  return behind(title, [PGBOUNCER], pgbouncer(mode, size), rejects);
+};
+
+const pgbouncer = (mode: string, size: number) => `[databases]
     * = host=127.0.0.1 port=$server
     [pgbouncer]
     listen_addr = 127.0.0.1
@@ -130,8 +138,6 @@ const behindPgbouncer = (mode: string, size: number, rejects?: Rejection) => {
     auth_file = $folder/users.txt
     pool_mode = ${mode}
     default_pool_size = ${size}`;
-  return behind(`pgbouncer: ${mode} mode, ${size} connections`, [PGBOUNCER], settings, rejects);
-};
 
 const behindPgpool = (mode: string, rejects?: Rejection) => {
   const folders = ["unix_socket_directories", "pcp_socket_dir", "logdir", "memqcache_oiddir"];
@@ -171,11 +177,46 @@ const CHANGES = [
   ["without a primary key", "alter table $.outcome drop constraint outcome_pkey", "ON CONFLICT"],
 ];
 
+/** A schema that the processes of an app create at the same time. */
+async function openTogether() {
+  await server.query(`create role strict login; grant create on database postgres to strict;
+    alter role strict set default_transaction_isolation = 'serializable';
+    alter role strict set statement_timeout = '20ms'`);
+  const start = open({ ...as("strict", "strict")(), name: "together" });
+  const first = Array.from({ length: 4 }, () => closeLater(start()));
+  await Promise.all(first.map((queue) => queue.ready()));
+  await closeOpened();
+  await server.query("alter role strict reset statement_timeout");
+  return start;
+}
+
+/** A server that speaks German, where its translations are installed; a role that lacks a privilege. */
+const inGerman = (title: string, sql: string, grant: RegExp): Setup => {
+  let german: postgres.PostgresProcess | undefined;
+  return [
+    `messages in German: ${title}`,
+    async () => {
+      const settings = { lc_messages: "C.UTF-8" };
+      german = await postgres.startPostgres({ settings, env: { LANGUAGE: "de" } });
+      await german.query(`create role app login; ${sql}`);
+      return open({ connection: german.url.replace("push@", "app@") });
+    },
+    REJECTED(grant),
+    () => german?.remove(),
+  ];
+};
+
 const SETUPS: Setup[] = [
   ["the defaults of Postgres", () => open()],
+  inGerman("no schema", "", /grant create on database "postgres" to "app"/),
+  inGerman("no tables", "create schema push", /grant usage, create on schema push to "app"/),
+  ["serializable, a statement_timeout of 20 ms, 4 processes at first", openTogether],
   ["a Unix socket", openSocket],
   ...["fsync", "full_page_writes", "synchronous_commit"].flatMap((name) => {
-    const rejects: Rejection = ["POSTGRES_NOT_DURABLE", new RegExp(`${name} = on`)];
+    const rejects: Rejection = [
+      "POSTGRES_NOT_DURABLE",
+      new RegExp(`alter system set ${name} = on`),
+    ];
     const byProvider = name === "synchronous_commit" ? rejects : undefined;
     return [
       withSetting(name, "off", rejects),
@@ -185,9 +226,23 @@ const SETUPS: Setup[] = [
   withSetting(
     "default_transaction_read_only",
     "on",
-    REJECTED(/default_transaction_read_only = off/),
+    REJECTED(/alter system set default_transaction_read_only = off/),
   ),
   ["a wrong password", openWithWrongPassword, REJECTED(/^(?!.*hush).*rejects the password/)],
+  ["no password", () => open(as("locked", "push")()), REJECTED(/Check password/)],
+  withSql(
+    "a role without LOGIN",
+    "create role group_of_apps",
+    as("group_of_apps", "push"),
+    REJECTED(/alter role … login/),
+  ),
+  withSql(
+    "synchronous_commit of the role and its database",
+    `create role hasty login; alter role hasty set synchronous_commit = off;
+     create role hastier login; alter role hastier in database postgres set synchronous_commit = off`,
+    as("hasty", "push"),
+    ["POSTGRES_NOT_DURABLE", /alter role "hasty" reset synchronous_commit;/],
+  ),
   [
     "a database that does not exist",
     () => open({ connection: server.url.replace("/postgres", "/missing") }),
@@ -241,7 +296,7 @@ const SETUPS: Setup[] = [
   [
     "TLS: sslmode=verify-full to a server without it",
     () => open({ connection: `${server.url}?sslmode=verify-full` }),
-    REJECTED(/does not support SSL/),
+    REJECTED(/has no TLS: .*sslmode=disable/),
   ],
   withTls("a certificate of its own", "sslmode=verify-full", REJECTED(/ssl: \{ ca \}/)),
   withTls("its certificate with sslrootcert", "sslmode=verify-full&sslrootcert=$CERT"),
@@ -249,6 +304,13 @@ const SETUPS: Setup[] = [
   ...behindPgbouncer("transaction", 1, POOLED),
   ...behindPgbouncer("statement", 5, POOLED),
   ...behindPgbouncer("session", 20),
+  ...behind(
+    "pgbouncer: a parameter that it does not know",
+    [PGBOUNCER],
+    pgbouncer("session", 20),
+    REJECTED(/leave options out of connection/),
+    "?options=-c%20lock_timeout%3D1s",
+  ),
   ...behindPgpool("streaming_replication"),
   ...behindPgpool("raw", POOLED),
 ];

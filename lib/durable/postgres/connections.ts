@@ -3,14 +3,14 @@ import { Client, Pool, types, type ClientConfig, type PoolClient } from "pg";
 import type { PostgresSettings } from "./options";
 
 /** How long Postgres runs a statement whose connection was lost; a shorter limit of the role is kept. */
-const STATEMENT_TIMEOUT_MS = 4_000;
+export const STATEMENT_TIMEOUT_MS = 4_000;
 
 /**
  * Prepares a connection; pgbouncer rejects these settings as startup parameters. Postgres plans with
  * the size that a table had when it was analyzed last, and keeps plans: a plan for an empty queue
  * would read all rows of one with a backlog. By index it reads only its own.
  */
-export const SESSION = `set enable_seqscan = off; set enable_hashjoin = off;
+export const SESSION = `set default_transaction_isolation = 'read committed'; set enable_seqscan = off; set enable_hashjoin = off;
   set enable_mergejoin = off; set jit = off;
   select set_config('statement_timeout', '${STATEMENT_TIMEOUT_MS}', false) from pg_settings
   where name = 'statement_timeout' and setting::int not between 1 and ${STATEMENT_TIMEOUT_MS}`;
@@ -26,6 +26,16 @@ const PARSERS = new Map<number, (text: string) => unknown>([
   [types.builtins.INT8, Number],
 ]);
 const getTypeParser = ((oid: number) => PARSERS.get(oid) ?? String) as typeof types.getTypeParser;
+
+/** Options that an app may have set for itself, and that change replies, or what a connection is. */
+const OWN_OPTIONS = {
+  binary: false,
+  client_encoding: "UTF8",
+  connection: undefined,
+  Client,
+  pipeline: false,
+  replication: undefined,
+};
 
 const ignore = () => {};
 
@@ -45,6 +55,7 @@ export function createServerConnections({ connection, maxConnections }: Postgres
     application_name: "push-webhooks",
     keepAlive: true,
     ...(typeof connection === "string" ? { connectionString: connection } : connection),
+    ...OWN_OPTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     stream: openSocket,
@@ -78,7 +89,7 @@ export function createServerConnections({ connection, maxConnections }: Postgres
       const socket = openSocket();
       const client = new Client({ ...config, stream: () => socket });
       client.on("error", ignore);
-      return { client, destroy: () => void socket.destroy() };
+      return { client, socket, destroy: () => void socket.destroy() };
     },
     /** Closes every connection, also those that Postgres does not respond on. */
     close() {

@@ -3,6 +3,7 @@ import { parseJson } from "../../kit/text";
 import type { Migrations } from "../event-format";
 import { QueueError } from "../queue-error";
 import { createFormat, planMigration, type MigrationPlan, type StoreFormat } from "../store-format";
+import { STATEMENT_TIMEOUT_MS } from "./connections";
 import type { PostgresSettings } from "./options";
 
 /** The changes of the tables below since the first format, for a quoted schema. */
@@ -75,8 +76,11 @@ export async function prepareSchema(
   statements: readonly string[],
   migrations = MIGRATIONS,
 ): Promise<number> {
-  await client.query("begin");
+  // Not that of the role: a snapshot from before the lock would not show what another process created.
+  await client.query("begin isolation level read committed");
   try {
+    // A shorter limit of the role is for statements, not for this.
+    await client.query(`set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
     // Of processes that start at the same time, the first creates the schema; the others wait.
     await client.query("select pg_advisory_xact_lock(hashtext($1))", [`push ${schema}`]);
     const hasTables = await findTables(client, schema);
@@ -97,7 +101,7 @@ export async function prepareSchema(
     return rows[0]?.id ?? 0;
   } catch (error) {
     await client.query("rollback").catch(() => {});
-    throw explainSchema(client, schema, error);
+    throw await explainSchema(client, schema, error);
   }
 }
 
@@ -185,20 +189,30 @@ async function planStatements(client: Client, schema: string, statements: readon
 }
 
 /** Names what to change in a schema; other errors stay as they are. */
-function explainSchema(client: Client, schema: string, error: unknown): unknown {
+async function explainSchema(client: Client, schema: string, error: unknown): Promise<unknown> {
   const { code, message } = error as { code?: string; message: string };
   if (code === "42501") {
-    const role = `"${client.user}"`;
-    const grants = message.includes(" database ")
-      ? `create on database "${client.database}"`
-      : `usage on schema ${schema} to ${role}; grant select, insert, update, delete on all tables in schema ${schema} to ${role}; grant usage on all sequences in schema ${schema}`;
     return new QueueError(
       "POSTGRES_REJECTED",
-      `postgresQueue: Postgres denies a privilege: ${message}. Run as the owner: grant ${grants} to ${role}`,
+      `postgresQueue: Postgres denies a privilege: ${message}. Run as the owner: ${await listGrants(client, schema)}`,
     );
   }
   // Classes of names and types, and of constraints that this queue has not.
   return /^(42|23)/.test(String(code)) ? createForeignError(schema, message) : error;
+}
+
+/** Lists what the role needs, by what exists: Postgres names the denied object in its own language only. */
+async function listGrants(client: Client, schema: string): Promise<string> {
+  const role = `"${client.user}"`;
+  const { rows } = await client.query<{ name: string | null }>(
+    `select relname as name from pg_namespace left join pg_class
+       on relnamespace = pg_namespace.oid and relname = 'version' where nspname = $1`,
+    [schema],
+  );
+  const [found] = rows;
+  if (found === undefined) return `grant create on database "${client.database}" to ${role}`;
+  if (found.name === null) return `grant usage, create on schema ${schema} to ${role}`;
+  return `grant usage on schema ${schema} to ${role}; grant select, insert, update, delete on all tables in schema ${schema} to ${role}; grant usage on all sequences in schema ${schema} to ${role}`;
 }
 
 function createForeignError(schema: string, difference: string): QueueError {

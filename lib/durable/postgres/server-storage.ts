@@ -109,8 +109,10 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
       await client.query(`${SESSION}; ${LISTENING}; listen "${channel}"`);
       await assertCommitted(client, statements.forgetMember);
     } catch (error) {
+      // First: it looks whether the server has ended the connection.
+      const rejection = findRejection(error, opened);
       destroy();
-      throw findRejection(error) ?? toNeutralError(error);
+      throw rejection ?? toNeutralError(error);
     }
     client.on("notification", ({ payload = "" }) => {
       const [from, events, keys = ""] = payload.split(" ");

@@ -1,3 +1,4 @@
+import type { Socket } from "node:net";
 import type { Client } from "pg";
 import type { PostgresSettings } from "./options";
 import { QueueError } from "../queue-error";
@@ -6,16 +7,22 @@ import { warnOfRisk } from "../queue-options";
 const FIRST_VERSION = 130_000;
 const ROUNDS = 3;
 const NO_MEMBER = -1;
+/** Of pgbouncer: for a transaction in statement mode, and for a parameter that it does not know. */
+const PROTOCOL_VIOLATION = "08P01";
 const SETTINGS = ["fsync", "synchronous_commit", "full_page_writes"];
+const READ_ONLY = "default_transaction_read_only";
 const SETUP = `select current_setting('server_version_num')::int as version,
-  pg_is_in_recovery() as "isStandby",
-  current_setting('default_transaction_read_only') = 'on' as "isReadOnly",
-  ${SETTINGS.map((name) => `current_setting('${name}') as ${name}`).join()}`;
+  pg_is_in_recovery() as "isStandby", current_database() as database, name, setting, source
+  from pg_settings where name in (${[READ_ONLY, ...SETTINGS].map((name) => `'${name}'`).join()})`;
 
-interface Setup extends Record<string, unknown> {
+interface Setting {
   version: number;
   isStandby: boolean;
-  isReadOnly: boolean;
+  database: string;
+  name: string;
+  setting: string;
+  /** Where Postgres has the value from. */
+  source: string;
 }
 
 /**
@@ -26,8 +33,8 @@ export async function checkDurability(
   client: Client,
   { durability, logger }: PostgresSettings,
 ): Promise<void> {
-  const { rows } = await client.query<Setup>({ name: "push_setup", text: SETUP });
-  const [{ version, isStandby, isReadOnly, ...settings }] = rows as [Setup];
+  const { rows } = await client.query<Setting>(SETUP);
+  const [{ version, isStandby }] = rows as [Setting];
   if (version < FIRST_VERSION) {
     throw new QueueError(
       "POSTGRES_OLD",
@@ -36,19 +43,37 @@ export async function checkDurability(
   }
   // Not a QueueError: after a failover, a new connection may lead to the primary.
   if (isStandby) throw new Error("This Postgres is a standby, which stores nothing.");
-  if (isReadOnly) {
+  const readOnly = rows.find(({ name, setting }) => name === READ_ONLY && setting === "on");
+  if (readOnly !== undefined) {
     throw new QueueError(
       "POSTGRES_REJECTED",
-      "postgresQueue: this Postgres is read-only (default_transaction_read_only = on), so it stores nothing. Managed services set this when the disk is full: free disk space or enlarge the disk, then set default_transaction_read_only = off for the server, the database and the role, and in the option connection.",
+      `postgresQueue: this Postgres is read-only, so it stores nothing. Managed services set this when the disk is full: free disk space or enlarge the disk first. Then change this, and the queue goes on by itself:\n${describeFix(client, readOnly, "off")}`,
     );
   }
   const checked = durability === "provider" ? ["synchronous_commit"] : SETTINGS;
-  const wrong = checked.filter((name) => settings[name] === "off");
+  const wrong = rows.filter(({ name, setting }) => checked.includes(name) && setting === "off");
   if (wrong.length === 0 || durability === "trust") return;
-  const lines = wrong.map((name) => `  ${name} = on`).join("\n");
-  const problem = `postgresQueue: this Postgres may lose events that were responded to with 200. Change in postgresql.conf (or with ALTER ROLE and ALTER DATABASE, which come before it), and reload:\n${lines}\nIf a managed service, or ZFS for full_page_writes, keeps every confirmed write without fsync and full_page_writes, set durability: "provider". Or set durability: "warn" to run like this.`;
+  const lines = wrong.map((setting) => describeFix(client, setting, "on")).join("\n");
+  const problem = `postgresQueue: this Postgres may lose events that were responded to with 200. Change this, and the queue goes on by itself:\n${lines}\nIf a managed service, or ZFS for full_page_writes, keeps every confirmed write without fsync and full_page_writes, set durability: "provider". Or set durability: "warn" to run like this.`;
   if (durability !== "warn") throw new QueueError("POSTGRES_NOT_DURABLE", problem);
   warnOfRisk(problem, logger);
+}
+
+/** Writes how to change a setting where it is set: one of the role comes before that of the server. */
+function describeFix(client: Client, { name, source, database }: Setting, value: string): string {
+  const reset = `reset ${name};`;
+  const [role, inDatabase] = [`"${client.user}"`, `"${database}"`];
+  const places: Record<string, string> = {
+    "database user": `  alter role ${role} in database ${inDatabase} ${reset}`,
+    user: `  alter role ${role} ${reset}`,
+    database: `  alter database ${inDatabase} ${reset}`,
+    client: `  ${name} = ${value} in connection (options), or in PGOPTIONS`,
+    "command line": `  ${name} = ${value} in the command line that starts Postgres, and start it again`,
+  };
+  // Writes from before may not be on the disk.
+  const sync = name === "fsync" ? " Then run sync on its machine." : "";
+  const all = `  alter system set ${name} = ${value}; select pg_reload_conf(); (in the settings of a managed service)`;
+  return (places[source] ?? all) + sync;
 }
 
 /**
@@ -73,7 +98,7 @@ export async function assertNotPooled(client: Client, second: Client): Promise<v
       if (!isKept) throw createPoolerError();
     }
   } catch (error) {
-    throw /statement pooling/.test((error as Error).message) ? createPoolerError() : error;
+    throw codeOf(error) === PROTOCOL_VIOLATION ? createPoolerError() : error;
   } finally {
     second.end().catch(() => {});
   }
@@ -103,16 +128,26 @@ function createPoolerError(): QueueError {
   );
 }
 
-/** Errors that last until the setup of Postgres or the option `connection` is changed, by code or class. */
-const LASTING: readonly (readonly [code: RegExp, reason: string])[] = [
-  [/^28P01$/, "rejects the password"],
-  [/^28/, "rejects the role"],
-  [/^3D/, "has no such database"],
-  [/^(0A|3F|42)/, "rejects a statement of the queue"],
-  [/CERT|^UNABLE_TO_|^ERR_(TLS|SSL|OSSL)/, "has a certificate that is not trusted"],
+/** Errors that last until a person changes something, by code or class, and what to change. */
+const LASTING: readonly (readonly [code: RegExp, reason: string, fix: string])[] = [
+  [/^28P01$/, "rejects the password", "Check user and password of connection."],
+  [
+    /^28/,
+    "rejects the role",
+    "Check user of connection: the role must exist and have LOGIN (alter role … login), and pg_hba.conf must let it in from this address, with or without TLS.",
+  ],
+  [/^3D/, "has no such database", "Check database of connection, or create it."],
+  [
+    /^(0A|3F|42)/,
+    "rejects a statement of the queue",
+    "Pass the address of Postgres 13 or newer itself, not of a database that is compatible with it.",
+  ],
+  [
+    /CERT|^UNABLE_TO_|^ERR_(TLS|SSL|OSSL)/,
+    "has a certificate that is not trusted",
+    "Pass its authority with the option ssl: { ca } of connection; see TLS in docs/durable-postgres.md.",
+  ],
 ];
-/** Errors without a code: of pg, and of a pooler. */
-const LASTING_MESSAGES = /does not support SSL|^SASL|unsupported startup parameter/;
 
 /** Classes of errors whose message holds no parameter: of the connection, the disk and the server. */
 const NEUTRAL = /^(08|25|28|3D|42501|53|57|58)/;
@@ -120,18 +155,59 @@ const NEUTRAL = /^(08|25|28|3D|42501|53|57|58)/;
 const ENDING = /^(25006|57P0)/;
 
 /** Returns the error of a Postgres that cannot be used as it is set up; undefined for an outage. */
-export function findRejection(error: unknown): QueueError | undefined {
+export function findRejection(
+  error: unknown,
+  { client, socket }: { client: Client; socket: Socket },
+): QueueError | undefined {
   if (error instanceof QueueError) return error;
-  const { code, message } = error as { code?: unknown; message?: unknown };
-  const [text = ""] = String(message).split("\n", 1);
-  const known = LASTING.find(([codes]) => codes.test(String(code)))?.[1];
-  const reason = known ?? (LASTING_MESSAGES.test(text) ? "rejects the connection" : undefined);
+  const code = codeOf(error);
+  // Of a pooler that gives the connection of one client to another.
+  if (code === "42P05" || code === "26000") return createPoolerError();
+  const known = LASTING.find(([codes]) => codes.test(code));
+  const [, reason, fix] = known ?? [undefined, ...findUnnamed(code, client, socket)];
   if (reason === undefined) return undefined;
-  const fix = /certificate/.test(reason)
-    ? "Pass its authority with the option ssl: { ca } of connection; see TLS in docs/durable-postgres.md."
-    : "Check the option connection.";
-  return new QueueError("POSTGRES_REJECTED", `postgresQueue: Postgres ${reason}: ${text}. ${fix}`);
+  const [text = ""] = String((error as Error).message).split("\n", 1);
+  return new QueueError(
+    "POSTGRES_REJECTED",
+    `postgresQueue: Postgres ${reason}: ${text.replace(/\.$/, "")}. ${fix}`,
+  );
 }
+
+const STARTUP = [
+  "options",
+  "statement_timeout",
+  "lock_timeout",
+  "idle_in_transaction_session_timeout",
+];
+
+/** Finds a rejection that has no code of its own: of a pooler, or of pg itself. */
+function findUnnamed(
+  code: string,
+  client: Client,
+  socket: Socket,
+): [reason?: string, fix?: string] {
+  const { connectionParameters } = client as unknown as { connectionParameters: object };
+  const given = STARTUP.filter((name) => Boolean(Reflect.get(connectionParameters, name)));
+  if (code === PROTOCOL_VIOLATION && given.length > 0) {
+    const fix = `Behind a pooler, leave ${given.join(", ")} out of connection (and of PGOPTIONS): alter role … set has the same effect.`;
+    return ["or a pooler before it rejects the connection", fix];
+  }
+  // pg ends a connection that the server has not ended when it cannot do what the server asks for.
+  if (code !== "" || socket.destroyed || socket.readableEnded || socket.bytesRead === 0) return [];
+  // The reply to the request of TLS is one byte.
+  if (socket.bytesRead === 1) {
+    const fix =
+      "Turn ssl on in postgresql.conf; or, in a network that you trust, connect without TLS: ssl: false, or a URL with sslmode=disable.";
+    return ["has no TLS", fix];
+  }
+  return [
+    "cannot be logged in to",
+    "Check password of connection: none, or one that is no text, was given.",
+  ];
+}
+
+/** Returns the code of an error; "" for one of pg itself. */
+const codeOf = (error: unknown) => String((error as { code?: unknown }).code ?? "");
 
 /** Returns whether the connection of a statement is of no use after its error. */
 export function isConnectionLost(error: unknown): boolean {
