@@ -3,7 +3,6 @@ import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import { postgresQueue, redisQueue, sqliteQueue, type DurableQueue } from "../durable";
 import { createLogger } from "../kit/logger";
-import { decodeSafely } from "../kit/text";
 import { within } from "../kit/retry";
 import { print, printJson, printNote, printTable, type Terminal } from "./terminal";
 import { Interruption, readVariable } from "./environment";
@@ -110,11 +109,12 @@ function openStore(terminal: Terminal, options: QueueCommandOptions): DurableQue
   const settings = { name, logger: createLogger(log) };
   // It stores nothing, so the store need not be durable.
   const durability = "trust" as const;
-  if (/^rediss?:\/\//.test(store)) {
-    const connection = options.ca === undefined ? store : addRedisAuthority(store, options.ca);
+  if (/^rediss?:\/\//i.test(store)) {
+    const tls = options.ca === undefined ? undefined : { ca: readAuthority(options.ca) };
+    const connection = tls === undefined ? store : { url: store, tls };
     return redisQueue({ ...settings, connection, durability });
   }
-  if (/^postgres(ql)?:\/\//.test(store)) {
+  if (/^postgres(ql)?:\/\//i.test(store)) {
     const connection = options.ca === undefined ? store : addPostgresAuthority(store, options.ca);
     return postgresQueue({ ...settings, connection, durability, create: false });
   }
@@ -135,24 +135,12 @@ function isMissing(file: string): boolean {
   }
 }
 
-function addRedisAuthority(store: string, file: string) {
-  const { hostname, port, username, password, pathname } = new URL(store);
-  return {
-    host: hostname.replaceAll(/^\[|\]$/g, ""),
-    port: Number(port || 6379),
-    ...(username !== "" && { username: decodeSafely(username) }),
-    ...(password !== "" && { password: decodeSafely(password) }),
-    db: Number(pathname.slice(1)),
-    tls: { ca: readAuthority(file) },
-  };
-}
-
+/** Adds to the text of a URL: the queue says what is wrong with one. */
 function addPostgresAuthority(store: string, file: string): string {
   readAuthority(file);
-  const url = new URL(store);
-  if (!url.searchParams.has("sslmode")) url.searchParams.set("sslmode", "verify-full");
-  url.searchParams.set("sslrootcert", file);
-  return url.href;
+  const mode = /[?&]sslmode=/.test(store) ? "" : "sslmode=verify-full&";
+  const start = store.includes("?") ? "&" : "?";
+  return `${store}${start}${mode}sslrootcert=${encodeURIComponent(file)}`;
 }
 
 function readAuthority(file: string): string {

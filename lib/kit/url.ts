@@ -18,7 +18,8 @@ export function isHttpUrl(value: unknown): boolean {
   );
 }
 
-/** A URL without its user and password, for messages. */
+/** A URL without its user and password, for messages; without all before its last @ if it is wrong. */
 export function hideUserInfo(url: string): string {
-  return url.replaceAll(/\/\/[^/?#]*@/g, "//***@");
+  const isRead = /^https?:/i.test(url) && parseUrl(url) !== undefined;
+  return url.replaceAll(isRead ? /\/\/[^/?#]*@/g : /\/\/.*@/gs, "//***@");
 }

@@ -13,7 +13,8 @@ describe("redisQueue", () => {
     const times = { dedupeTtlMs: 86_400_000, outcomeTtlMs: 86_400_000, storeTimeoutMs: 8_000 };
     const backoff = { type: "exponential", delayMs: 500, jitter: 0.5 };
     const limits = { attempts: 8, backoff, maxPending: 5_000, maxWaiting: 10_000 };
-    const given = { name, connection, logger: undefined };
+    const parts = { host: "127.0.0.1", port: 1, db: 0, family: 0 };
+    const given = { name, connection: parts, logger: undefined };
     expect(resolve({})).toEqual({ ...given, ...own, ...times, ...limits });
   });
 
@@ -60,10 +61,22 @@ describe("redisQueue", () => {
     expect(resolve({ connection: nodes, prefix: "a{b}" })).toHaveProperty("prefix", "a{b}");
   });
 
-  it("names the mistake of a URL that is an option, without its password, and an unknown option", () => {
-    const wrong = { url: "redis://:hush@127.0.0.1" };
-    const words = /^(?!.*hush).*pass the URL itself as connection/;
-    expect(() => redisQueue({ name, connection: wrong })).toThrow(words);
+  it.each([
+    ["redis://h", { port: 6379, db: 0 }],
+    ["REDISS://h:1/3?family=6", { port: 1, db: 3, family: 6, tls: {} }],
+    ["redis://:p%23%2F%3F%40%25:@h", { password: "p#/?@%:" }],
+    ["redis://us%40er:p:w@[::1]", { host: "::1", username: "us@er", password: "p:w" }],
+    ["redis://a@b:p@w@h", { username: "a@b", password: "p@w" }],
+    [
+      { url: "rediss://h", tls: { servername: "x" } },
+      { host: "h", tls: { servername: "x" } },
+    ],
+  ])("reads %j", (given, parts) => {
+    const { connection: read } = resolve({ connection: given });
+    expect(read).toMatchObject({ host: "h", ...parts });
+  });
+
+  it("names an unknown option", () => {
     expect(() => redisQueue({ name, connection, attempt: 1 } as never)).toThrow(/"attempts"/);
   });
 });

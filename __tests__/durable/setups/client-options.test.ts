@@ -153,7 +153,7 @@ const OF_PG = {
   keyof Omit<PoolConfig, "user" | "host" | "port" | "database" | "connectionString">,
   unknown
 > &
-  object;
+  Record<string, unknown>;
 
 describeWithPostgres("", () => {
   let running: PostgresProcess;

@@ -167,6 +167,22 @@ function openSocket() {
   return open({ connection: { host, port, user: "push", database: "postgres" } });
 }
 
+/** Every way to name the same server. */
+const ADDRESSES: Setup[] = [
+  "postgresql://push@127.0.0.1:$port/postgres",
+  "POSTGRES://push@127.0.0.1:$port/postgres",
+  "postgres://push@%socket:$port/postgres",
+  "postgres:///postgres?host=$folder&port=$port&user=push",
+  "postgres://push:p%23%2F%3F%40%25@127.0.0.1:$port/postgres?sslmode=disable&channel_binding=prefer&pgbouncer=true",
+].map((template) => [
+  template,
+  () => {
+    const { folder, port } = server;
+    const named = template.replace("%socket", encodeURIComponent(folder));
+    return open({ connection: named.replace("$folder", folder).replace("$port", String(port)) });
+  },
+]);
+
 const REJECTED = (words: RegExp): Rejection => ["POSTGRES_REJECTED", words];
 const POOLED: Rejection = ["POSTGRES_POOLED", /Pass the address of Postgres/];
 /** Changes of the schema of a queue, which is "$". */
@@ -212,6 +228,7 @@ const SETUPS: Setup[] = [
   inGerman("no tables", "create schema push", /grant usage, create on schema push to "app"/),
   ["serializable, a statement_timeout of 20 ms, 4 processes at first", openTogether],
   ["a Unix socket", openSocket],
+  ...ADDRESSES,
   ...["fsync", "full_page_writes", "synchronous_commit"].flatMap((name) => {
     const rejects: Rejection = [
       "POSTGRES_NOT_DURABLE",

@@ -102,6 +102,14 @@ const LEVELS = ["require", "provider", "warn", "trust"] as const;
 const SETUPS: Setup[] = [
   ["appendfsync always, noeviction", withSettings({})],
   ["a Unix socket", withSettings({ unixsocket: path }, { path })],
+  [
+    "a password with every special character, a database, a family",
+    async () => {
+      const words = "p:w@/?#% &=+[]";
+      const { url } = await redis.startRedis({ ...redis.DURABLE, requirepass: words });
+      return open(`${url.replace("//", `//:${encodeURIComponent(words)}@`)}/3?family=4`);
+    },
+  ],
   ["a cluster", openCluster],
   [
     "a node of a cluster",

@@ -39,6 +39,17 @@ const OWN_OPTIONS = {
 
 const ignore = () => {};
 
+/** Asserts that pg can read the options: a client of it reads the URL, and the files that it names. */
+function assertReadable(config: ClientConfig): void {
+  try {
+    new Client({ ...config, stream: () => new Socket() });
+  } catch (error) {
+    const { message } = error as Error;
+    // Not as its cause: that may have the URL.
+    throw new TypeError(`postgresQueue: option connection cannot be read by pg: ${message}.`);
+  }
+}
+
 /** Creates the connections of a queue; they connect on use. */
 export function createServerConnections({ connection, maxConnections }: PostgresSettings) {
   const sockets = new Set<Socket>();
@@ -54,13 +65,16 @@ export function createServerConnections({ connection, maxConnections }: Postgres
   const config: ClientConfig = {
     application_name: "push-webhooks",
     keepAlive: true,
-    ...(typeof connection === "string" ? { connectionString: connection } : connection),
+    ...(typeof connection === "string"
+      ? { connectionString: connection }
+      : (connection as ClientConfig)),
     ...OWN_OPTIONS,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     query_timeout: QUERY_TIMEOUT_MS,
     stream: openSocket,
     types: { getTypeParser },
   };
+  assertReadable(config);
   const pool = new Pool({ ...config, max: maxConnections });
   // Idle connections fail when Postgres stops; the connection that listens reports the outage.
   pool.on("error", ignore);

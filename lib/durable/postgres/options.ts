@@ -1,18 +1,20 @@
 import { isMembers } from "../../core/door";
 import { hasMethods, oneOf, wholeNumber } from "../../kit/validate-options";
+import { findOptionProblem, HOST, PORT, TEXT } from "../connection-options";
 import {
   resolveQueueOptions,
   type EngineSettings,
   type OwnRules,
   type QueueOptions,
 } from "../queue-options";
+import { readStoreUrl } from "../store-url";
 
 /** Options of a connection to Postgres: those of pg, of which the usual ones are listed. */
 export interface PostgresConnectionOptions {
   /** A host name, or the folder of a Unix socket. */
   host?: string | undefined;
   /** The port. @default that of pg: PGPORT, or 5432 */
-  port?: number | undefined;
+  port?: number | string | undefined;
   /** The user. @default that of pg: PGUSER, or the user of the process */
   user?: string | undefined;
   /** The password, or a function that pg calls for each connection, as for a token that expires. */
@@ -48,9 +50,10 @@ export type PostgresSettings = EngineSettings<PostgresQueueOptions>;
 
 const RULES: OwnRules<PostgresQueueOptions> = {
   connection: {
-    accepts: isConnection,
+    accepts: (value) => findProblem(value) === undefined,
     expected:
       'a URL such as "postgres://user:password@127.0.0.1:5432/app", or options of pg; not a Pool or a Client',
+    explain: (value) => findProblem(value) ?? "",
     required: true,
     secret: true,
   },
@@ -73,7 +76,60 @@ export function resolvePostgresOptions(options: PostgresQueueOptions): PostgresS
   });
 }
 
-function isConnection(value: unknown): boolean {
-  if (typeof value === "string") return /^postgres(ql)?:\/\/\S+$/i.test(value);
-  return isMembers(value) && !hasMethods(value, ["query"]);
+/** Returns the fault of a connection, or "" for a fault that the rule names already. */
+function findProblem(value: unknown): string | undefined {
+  if (typeof value === "string") return findUrlProblem(value);
+  if (!isMembers(value) || hasMethods(value, ["query"])) return "";
+  if ((value.connectionString ?? value.url) !== undefined) {
+    return "Pass the URL itself as connection, not in an object.";
+  }
+  if (String(value.host).includes("://"))
+    return "host is a URL: pass the URL itself as connection.";
+  return findOptionProblem(value, OPTION_RULES);
+}
+
+const isSsl = (value: unknown) =>
+  typeof value === "boolean" || isMembers(value) || value === "no-verify";
+
+const OPTION_RULES = {
+  host: HOST,
+  port: PORT,
+  user: TEXT,
+  database: TEXT,
+  password: [
+    (value: unknown) => typeof value === "string" || typeof value === "function",
+    "a text, or a function that returns one",
+  ],
+  ssl: [isSsl, "true, false, or an object such as { ca }"],
+} as const;
+
+const SSL_MODES = [
+  "disable",
+  "allow",
+  "prefer",
+  "require",
+  "verify-ca",
+  "verify-full",
+  "no-verify",
+];
+/** pg takes them from a URL before those that the queue sets. */
+const REFUSED_PARAMETERS = ["binary", "client_encoding", "query_timeout", "replication"];
+
+function findUrlProblem(url: string): string | undefined {
+  if (!/^postgres(ql)?:\/\//i.test(url)) return "It must begin with postgres://.";
+  const read = readStoreUrl(url);
+  if (typeof read === "string") return read;
+  const {
+    host = read.host,
+    port = read.port,
+    sslmode,
+    ...others
+  } = Object.fromEntries(read.parameters);
+  const refused = REFUSED_PARAMETERS.find((name) => name in others);
+  if (refused !== undefined) return `Remove its parameter ${refused}, which the queue sets itself.`;
+  if (sslmode !== undefined && !SSL_MODES.includes(sslmode)) {
+    return `Its sslmode must be one of ${SSL_MODES.join(", ")}.`;
+  }
+  // Without a host, pg takes that of PGHOST.
+  return findOptionProblem({ host: host === "" ? undefined : host, port }, OPTION_RULES);
 }

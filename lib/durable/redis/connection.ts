@@ -121,7 +121,6 @@ export function openConnection(settings: RedisSettings, role: keyof typeof ROLES
 type RoleOptions = RedisOptions & { replyMapping: "legacy" };
 
 function createClient({ connection }: RedisSettings, options: RoleOptions): Redis {
-  if (typeof connection === "string") return new Redis(connection, options);
   if (isRedisInstance(connection)) {
     const instance = connection as unknown as Redis | Cluster;
     return "nodes" in instance

@@ -1,5 +1,6 @@
 import { isMembers } from "../../core/door";
 import { hasMethods, oneOf, wholeNumber } from "../../kit/validate-options";
+import { findOptionProblem, HOST, isCount, PORT, TEXT } from "../connection-options";
 import {
   isName,
   resolveQueueOptions,
@@ -7,6 +8,7 @@ import {
   type OwnRules,
   type QueueOptions,
 } from "../queue-options";
+import { readStoreUrl } from "../store-url";
 
 interface ServerAddress {
   host: string;
@@ -15,8 +17,10 @@ interface ServerAddress {
 
 /** Options of a connection to Redis: those of ioredis, of which the usual ones are listed. */
 export interface RedisConnectionOptions {
+  /** A URL, as beside `tls` for a certificate of your own; other options come before its parts. */
+  url?: string | undefined;
   host?: string | undefined;
-  port?: number | undefined;
+  port?: number | string | undefined;
   username?: string | undefined;
   password?: string | undefined;
   /** The number of the database. */
@@ -70,8 +74,10 @@ export interface RedisQueueOptions extends QueueOptions {
   replicas?: number | "all" | undefined;
 }
 
-/** Options with every default filled in. */
-export type RedisSettings = EngineSettings<RedisQueueOptions>;
+/** Options with every default filled in; a URL was read. */
+export type RedisSettings = Omit<EngineSettings<RedisQueueOptions>, "connection"> & {
+  connection: RedisConnectionOptions | RedisInstance;
+};
 
 /** The packages of the engine, each with the oldest version that its tests pass with. */
 export const PACKAGES = { bullmq: "5.17.1", ioredis: "5.4.1" };
@@ -99,12 +105,52 @@ export function resolveRedisOptions(options: RedisQueueOptions): RedisSettings {
     prefix: "push",
     durability: "require",
   });
-  const replicas = options.replicas ?? (hasSentinels(settings.connection) ? "all" : 0);
-  return { ...settings, replicas, prefix: toKeyPrefix(settings) };
+  const { prefix } = settings;
+  const connection = withoutUrl(settings.connection);
+  const replicas = options.replicas ?? (hasSentinels(connection) ? "all" : 0);
+  return { ...settings, connection, replicas, prefix: toKeyPrefix(connection, prefix) };
+}
+
+/** Replaces a URL, in which no mistake was found, by the options of its parts. */
+function withoutUrl(connection: RedisConnection): RedisSettings["connection"] {
+  if (isRedisInstance(connection)) return connection;
+  const { url, ...options } = typeof connection === "string" ? { url: connection } : connection;
+  return url === undefined ? options : { ...(readUrl(url) as RedisConnectionOptions), ...options };
+}
+
+/**
+ * Reads a URL into options of ioredis, whose versions read some URLs in other ways; returns its
+ * mistake as a text.
+ */
+function readUrl(url: unknown): RedisConnectionOptions | string {
+  if (typeof url !== "string" || !/^rediss?:\/\//i.test(url))
+    return "It must begin with redis:// or, for TLS, rediss://.";
+  const read = readStoreUrl(url);
+  if (typeof read === "string") return read;
+  const { user, password, host, port = 6379, path, parameters } = read;
+  if (host === "" || host.includes("/")) {
+    return 'It has no host; pass { path: "/run/redis.sock" } for a Unix socket.';
+  }
+  const { db = path.replace(/^$/, "0"), family = "0", ...others } = Object.fromEntries(parameters);
+  const [other] = Object.keys(others);
+  if (other !== undefined) {
+    return "It has a parameter other than db and family: pass it as an option of ioredis, in an object.";
+  }
+  if (!isCount(db)) return "After the host, it has no number of a database, such as /0.";
+  if (!/^[046]$/.test(family)) return "Its parameter family must be 4, 6, or 0 for both.";
+  return {
+    host,
+    port,
+    db: Number(db),
+    family: Number(family),
+    ...(user !== "" && { username: user }),
+    ...(password !== "" && { password }),
+    ...(/^rediss/i.test(url) && { tls: {} }),
+  };
 }
 
 /** A cluster keeps the keys of a script on one node only if they share a hash tag. */
-function toKeyPrefix({ connection, prefix }: RedisSettings): string {
+function toKeyPrefix(connection: RedisConnection, prefix: string): string {
   const { isCluster = optionsOf(connection).cluster !== undefined } = Object(connection) as {
     isCluster?: boolean;
   };
@@ -132,19 +178,24 @@ export function hasSentinels(connection: RedisConnection): boolean {
 
 /** Returns the fault of a connection, or "" for a fault that the rule names already. */
 function findProblem(value: unknown): string | undefined {
-  if (typeof value === "string") return /^rediss?:\/\/\S+$/i.test(value) ? undefined : "";
+  if (typeof value === "string") {
+    const read = readUrl(value);
+    return typeof read === "string" ? read : undefined;
+  }
   if (!isMembers(value)) return "";
   if (isClient(value) && !isRedisInstance(value)) {
     return "This client is not one of ioredis: pass the URL or the options of its server.";
   }
   const options = optionsOf(value);
   if (options.url !== undefined && !isRedisInstance(value)) {
-    // Without this, ioredis would connect to localhost.
-    return "ioredis has no option url: pass the URL itself as connection.";
+    const read = readUrl(options.url);
+    if (typeof read === "string") return read;
   }
   if (String(options.host).includes("://")) {
     return "host is a URL: pass the URL itself as connection.";
   }
+  const problem = isRedisInstance(value) ? undefined : findOptionProblem(options, OPTION_RULES);
+  if (problem !== undefined) return problem;
   if ((options.keyPrefix ?? "") !== "") {
     return "BullMQ does not support keyPrefix: use the option prefix of the queue.";
   }
@@ -160,10 +211,23 @@ function findProblem(value: unknown): string | undefined {
   return 'sentinels must be a list such as [{ host: "127.0.0.1", port: 26379 }], with the name of their group in name.';
 }
 
+const OPTION_RULES = {
+  host: HOST,
+  port: PORT,
+  path: TEXT,
+  username: TEXT,
+  password: TEXT,
+  sentinelUsername: TEXT,
+  sentinelPassword: TEXT,
+  db: [isCount, "the number of a database"],
+  family: [(value: unknown) => isCount(value) && [0, 4, 6].includes(Number(value)), "4, 6, or 0"],
+  tls: [(value: unknown) => typeof value === "object" || value === true, "an object"],
+} as const;
+
 function areAddresses(value: unknown): boolean {
   if (!Array.isArray(value) || value.length === 0) return false;
   return value.every((address: unknown) => {
     const { host, port } = Object(address) as Record<string, unknown>;
-    return typeof host === "string" && (port === undefined || Number.isInteger(port));
+    return HOST[0](host) && (port === undefined || PORT[0](port));
   });
 }

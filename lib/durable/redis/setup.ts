@@ -192,7 +192,7 @@ function createRejectedError(message: string, cause?: Error): QueueError {
 }
 
 const TLS_ADVICE =
-  "Use rediss:// for a port with TLS, and redis:// for one without. For a certificate of your own, pass connection: { host, port, tls: { ca } }.";
+  "Use rediss:// for a port with TLS, and redis:// for one without. For a certificate of your own, pass connection: { url, tls: { ca } }.";
 
 function findAdvice(words: string, prefix: string): string {
   if (/^NOPERM|ACL|permission|can't/.test(words)) {
