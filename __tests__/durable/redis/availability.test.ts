@@ -55,7 +55,7 @@ describeOnRedis("a queue in Redis", (app) => {
   it("is ready once Redis accepts the password, which is logged nowhere", async () => {
     const connection = app.server().url.replace("//", "//app:hush-hush@");
     const queue = open({ connection, storeTimeoutMs: 60_000 });
-    expect(String(await settle(queue))).toMatch(/WRONGPASS.*Check username, password/);
+    expect(String(await settle(queue))).toMatch(/WRONGPASS.*Check username and password/);
     await app.server().redis.acl("SETUSER", "app", "on", ">hush-hush", "~*", "&*", "+@all");
     await until(async () => (await settle(queue)) === undefined);
     expect(await storeFactor(queue, "a")).toBe("new");

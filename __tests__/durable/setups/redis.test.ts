@@ -120,7 +120,7 @@ const SETUPS: Setup[] = [
   [
     "the defaults of Redis",
     withSettings({ appendonly: "no", ...everysec }),
-    NOT_DURABLE(/appendonly yes\n {2}appendfsync always/),
+    NOT_DURABLE(/CONFIG SET appendonly yes\n {2}CONFIG SET appendfsync always\n {2}CONFIG REWRITE/),
   ],
   ...LEVELS.map((durability, index): Setup => [
     `appendfsync everysec, "${durability}"`,
@@ -149,11 +149,7 @@ const SETUPS: Setup[] = [
     withoutReply(durability),
     durability === "require" ? NOT_DURABLE(/does not reply/) : undefined,
   ]),
-  [
-    "no INFO",
-    withCommands('INFO ""'),
-    REJECTED(/^(?!.*password).*unknown command.*INFO included/i),
-  ],
+  ["no INFO", withCommands('INFO ""'), REJECTED(/unknown command.*INFO included/i)],
   [`rights: ${LEAST}`, withRights(LEAST)],
   ["rights: +@all -info ~* &*", withRights("+@all -info ~* &*")],
   // availability.test.ts has every command.

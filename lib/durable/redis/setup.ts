@@ -3,6 +3,7 @@ import * as net from "node:net";
 import * as tls from "node:tls";
 import type { Redis } from "ioredis";
 import { createNeutralCause } from "../../kit/neutral-cause";
+import { within } from "../../kit/retry";
 import { QueueError } from "../queue-error";
 import { warnOfRisk } from "../queue-options";
 import {
@@ -24,6 +25,8 @@ const ADVICE =
   'With a managed service, check that it keeps every confirmed write (appendonly yes, appendfsync always or a transaction log, maxmemory-policy noeviction), then set durability: "provider".';
 
 const PROBE_MS = 1_000;
+/** Shorter than the limit of ioredis for a command, whose error has no code. */
+const REPLY_MS = 1_000;
 
 /** The commands of this package and of BullMQ, each with a key of no other use; `=` is this key again. */
 const COMMANDS = `SET 1 PX 1000,GET,MGET,EXISTS,PTTL,PEXPIRE 1000,INCR,DEL
@@ -68,15 +71,16 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
     name: string,
   ): Promise<{ value?: string; doubt?: string }> {
     if (isUnanswered) return { doubt: `Redis does not reply to CONFIG GET ${name}` };
+    let hasEnded = false;
+    const reply = server.config("GET", name).finally(() => (hasEnded = true));
     try {
-      const [, value] = (await server.config("GET", name)) as (string | undefined)[];
+      const [, value] = (await within(reply, REPLY_MS)) as (string | undefined)[];
       return value === undefined ? { doubt: `CONFIG GET ${name} replied nothing` } : { value };
     } catch (error) {
       if (findRedisRejection(error) !== undefined) {
         return { doubt: `CONFIG GET ${name} replied "${describeRedisError(error)}"` };
       }
-      // Of ioredis, for a command without a reply.
-      if ((error as Error).message === "Command timed out") {
+      if (!hasEnded) {
         isUnanswered = true;
         redis.disconnect(true);
       }
@@ -90,10 +94,10 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
     for (const [name, required] of Object.entries(REQUIRED)) {
       const { value, doubt } = await readSetting(server, name);
       unknown ??= doubt;
-      if (doubt === undefined && value !== required) wrong.push(`  ${name} ${required}`);
+      if (doubt === undefined && value !== required) wrong.push(`  CONFIG SET ${name} ${required}`);
     }
     if (wrong.length > 0) {
-      return `redisQueue: this Redis may lose events that got a 200. Change in redis.conf, and restart it:\n${wrong.join("\n")}\nOr set durability: "warn" to run like this.`;
+      return `redisQueue: this Redis may lose events that got a 200. Run these in redis-cli, and the queue goes on by itself:\n${wrong.join("\n")}\n  CONFIG REWRITE\nCONFIG REWRITE keeps them in redis.conf; without that file, start Redis with them from now on. Do not restart it before CONFIG SET appendonly yes has written the data (aof_rewrite_in_progress:0 in INFO persistence): a Redis that starts with appendonly yes and without its files is empty. Or set durability: "warn" to run like this.`;
     }
     if (unknown === undefined || durability === "provider") return undefined;
     return `redisQueue: this Redis does not say whether it keeps every event: ${unknown}. ${ADVICE}`;
@@ -105,6 +109,11 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
       throw createRejectedError(
         "redisQueue: connection is a node of a Redis Cluster. Pass connection: { cluster: [{ host, port }] }.",
       );
+    }
+    // Until then, a Redis that ends starts empty.
+    const isFirst = readInfoField(info, "aof_base_size") === "0";
+    if (isFirst && readInfoField(info, "aof_rewrite_in_progress") === "1") {
+      throw new Error("Redis writes its first append-only file.");
     }
     if (readInfoField(info, "role") === "slave" && !redis.isCluster) {
       throw createRejectedError(
@@ -143,8 +152,11 @@ export async function tryCommands(
 
 /** A full Redis is no missing right: events are not stored, but workers and operators can empty it. */
 const ignore = (code: string) => (error: unknown) => {
-  if (findRedisRejection(error)?.message.includes(code) !== true) throw error;
+  if (codeOfReply(findRedisRejection(error)) !== code) throw error;
 };
+
+/** Returns the first word of an error reply, which is its code. */
+const codeOfReply = (error: Error | undefined) => /^\w*/.exec(error?.message ?? "")?.[0];
 
 /** Returns the QueueError of a Redis that rejects a connection or a command, or else a plain Error. */
 export function toConnectionError(error: unknown, { prefix }: RedisSettings): Error {
@@ -153,10 +165,11 @@ export function toConnectionError(error: unknown, { prefix }: RedisSettings): Er
   const { lastNodeError = error } = Object(error) as { lastNodeError?: unknown };
   const { code } = Object(lastNodeError) as NodeJS.ErrnoException;
   const isTls = isTlsCode(code);
-  if (findRedisRejection(error) === undefined && !isTls) {
+  const rejection = findRedisRejection(error);
+  if (rejection === undefined && !isTls) {
     return Object.assign(new Error(words), code !== undefined && { code });
   }
-  const advice = isTls ? TLS_ADVICE : findAdvice(words, prefix);
+  const advice = isTls ? TLS_ADVICE : findAdvice(codeOfReply(rejection), prefix);
   const message = `redisQueue: Redis rejects the queue: ${words.replace(/\.?$/, ".")} ${advice}`;
   return createRejectedError(message, createNeutralCause(error));
 }
@@ -194,14 +207,13 @@ function createRejectedError(message: string, cause?: Error): QueueError {
 const TLS_ADVICE =
   "Use rediss:// for a port with TLS, and redis:// for one without. For a certificate of your own, pass connection: { url, tls: { ca } }.";
 
-function findAdvice(words: string, prefix: string): string {
-  if (/^NOPERM|ACL|permission|can't/.test(words)) {
-    return `The user of connection needs these rights: ACL SETUSER <user> +@all -@dangerous +info +config|get ~${prefix}:* &${prefix}:*`;
+function findAdvice(code: string | undefined, prefix: string): string {
+  if (code === "WRONGPASS" || code === "NOAUTH") {
+    return "Check username and password of connection.";
   }
-  if (/^(WRONGPASS|NOAUTH)\b|\b(auth|password)\b/i.test(words)) {
-    return "Check username, password and the other options of connection.";
-  }
-  return "Check the options of connection, the commands that redis.conf renames, and any proxy: the queue needs every command of BullMQ, INFO included.";
+  const rights = `The user of connection needs these rights: ACL SETUSER <user> +@all -@dangerous +info +config|get ~${prefix}:* &${prefix}:*`;
+  if (code === "NOPERM") return rights;
+  return `Check the options of connection, the commands that redis.conf renames, and any proxy: the queue needs every command of BullMQ, INFO included. ${rights}`;
 }
 
 /** Returns whether a connection failed because of TLS: this lasts until an operator changes something. */

@@ -144,8 +144,8 @@ function rollBack(connection: SqliteConnection): void {
   try {
     connection.exec("ROLLBACK");
   } catch (error) {
-    // SQLite itself rolls back when the disk is full or fails.
-    if (!/no transaction is active/.test((error as Error).message)) throw error;
+    // No transaction is active: SQLite itself rolls back when the disk is full or fails.
+    if (sqliteCodeOf(error) !== "SQLITE_ERROR") throw error;
   }
 }
 

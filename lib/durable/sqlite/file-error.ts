@@ -31,12 +31,11 @@ export function explainDamage(file: string, error: unknown): unknown {
 
 /** Returns whether an error of a statement shows that the file is damaged. */
 export function isDamage(error: unknown): boolean {
-  const { code, message } = error as NodeJS.ErrnoException;
+  const { code } = error as NodeJS.ErrnoException;
   // An integer that no queue has written: all of ours are safe integers.
   if (code === "ERR_OUT_OF_RANGE") return true;
-  const sqliteCode = sqliteCodeOf(error);
-  if (sqliteCode === "SQLITE_CORRUPT" || sqliteCode === "SQLITE_NOTADB") return true;
-  return sqliteCode === "SQLITE_ERROR" && /^no such (table|column)|has no column/.test(message);
+  // SQLITE_ERROR: our statements are right, so a table or a column is missing.
+  return ["SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR"].includes(sqliteCodeOf(error) ?? "");
 }
 
 /** Creates the error of a file that cannot be written, of which the system may not say why. */
