@@ -11,7 +11,8 @@ import { dirname, join } from "node:path";
 import { describe, it } from "node:test";
 import { promisify } from "node:util";
 import { dependencies, name, peerDependencies, version as own } from "../package.json";
-import { PACKAGES } from "../lib/durable/redis/options";
+import { PACKAGES as OF_POSTGRES } from "../lib/durable/postgres/options";
+import { PACKAGES as OF_REDIS } from "../lib/durable/redis/options";
 import { packPackage } from "./support/built-package";
 import { ROOT } from "./support/docs";
 import { npm } from "./support/npm";
@@ -26,7 +27,8 @@ const MANAGERS = {
 type Manager = keyof typeof MANAGERS;
 
 // An app may have older ones beside the receiver: redisQueue() names the version that it needs.
-const OLDEST = Object.entries({ ...dependencies, ...peerDependencies, ...PACKAGES }).map(
+const ENGINES = { ...OF_REDIS, ...OF_POSTGRES };
+const OLDEST = Object.entries({ ...dependencies, ...peerDependencies, ...ENGINES }).map(
   ([peer, range]) => `${peer}@${range.replace(/^(?:\^|>=)?(\S+).*/, "~$1")}`,
 );
 const NEWEST = Object.entries(peerDependencies).map(([peer, range]) => `${peer}@${range}`);
@@ -43,6 +45,8 @@ const NEIGHBOURS = [
   ["express@4", "bullmq@5", "ioredis@5", "pg@8"],
   ["express@5", "bullmq@6", "ioredis@6", "pg@8"],
   ["express@4", "ioredis@4"],
+  // The engines need newer ones, and say so.
+  ["express@4", "bullmq@3", "ioredis@3", "pg@7"],
 ];
 
 /** The releases of TypeScript that are supported, without some in the middle. */

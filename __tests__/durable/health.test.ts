@@ -13,6 +13,7 @@ afterEach(() => void jest.useRealTimers());
 const healthy = { status: "healthy" };
 const reason = expect.stringContaining("3 wait") as string;
 const stopped = { status: "unhealthy", code: "WORKER_STOPPED", reason, since };
+const paused = expect.objectContaining({ status: "degraded", code: "QUEUE_PAUSED" }) as object;
 const unattended = { status: "degraded", code: "NO_WORKER", reason, since };
 
 // How long each worker of the process is free; undefined: busy.
@@ -21,6 +22,9 @@ it.each<[title: string, stats: object, freeMs: (number | undefined)[], health: o
   ["events that wait for 14.9 s", { ...waits, oldestWaitingMs: 14_900 }, [60_000], healthy],
   ["a backlog that a worker takes", waits, [100], healthy],
   ["a worker that is busy", waits, [undefined], healthy],
+  ["a queue that is paused", { hold: "paused", oldestWaitingMs: 0 }, [60_000], paused],
+  ["one that is limited, while its events wait", { ...waits, hold: "limited" }, [15_000], paused],
+  ["one that is limited", { hold: "limited", oldestWaitingMs: 14_900 }, [60_000], healthy],
   ["a process without workers, while others work", waits, [], healthy],
   ["a worker that takes no event for 15 s while one waits", waits, [100, 15_000], stopped],
   ["a queue that no process works on", { ...waits, workers: 0 }, [], unattended],

@@ -17,7 +17,8 @@ interface QueueCommandOptions {
   json?: boolean;
 }
 
-const READY_WITHIN_MS = 10_000;
+/** Longer than a queue waits for a file that another process has locked. */
+const READY_WITHIN_MS = 15_000;
 
 /** Adds `queue stats|dead-letters|retry|discard`. */
 export function addQueueCommand(program: Command, terminal: Terminal): void {

@@ -29,7 +29,16 @@ export async function describeQueueHealth(
     const now = { error: createNeutralCause(error), since: new Date() };
     return describeOutage(availability.outage() ?? now);
   }
-  if (stats.oldestWaitingMs < STOPPED_MS) return { status: "healthy" };
+  const { hold, waiting, oldestWaitingMs } = stats;
+  if (hold === "paused" || (hold === "limited" && oldestWaitingMs >= STOPPED_MS)) {
+    return {
+      status: "degraded",
+      code: "QUEUE_PAUSED",
+      reason: `An operator has ${hold} the queue in BullMQ, and ${waiting} wait. ${hold === "paused" ? "Resume it" : "Remove the limit of its concurrency or rate"} there, as with bull-board.`,
+      since: new Date(Date.now() - oldestWaitingMs),
+    };
+  }
+  if (oldestWaitingMs < STOPPED_MS) return { status: "healthy" };
   const freedAtMs = Math.min(...[...workers].map((worker) => worker.freedAtMs() ?? Infinity));
   const longestFreeMs = performance.now() - freedAtMs;
   if (longestFreeMs >= STOPPED_MS) {

@@ -14,6 +14,11 @@ export interface QueueStats {
   oldestWaitingMs: number;
   /** How many workers of this queue take events, in all processes. */
   workers: number;
+  /**
+   * What an operator has set in BullMQ, as with bull-board: `"paused"`, or `"limited"` in concurrency or
+   * rate. Undefined for neither, and on the other engines.
+   */
+  hold?: "paused" | "limited" | undefined;
 }
 
 /** The outcome of a challenge as it is stored. @experimental */

@@ -40,8 +40,9 @@ describeOnRedis("dead letters in Redis", (app) => {
   ])("that are %s are listed, retried, and dead letters again", async (_what, text, time = "1") => {
     const { queue } = receiver;
     await makeDead("dead");
-    await app.server().redis.zadd(`${HEAD}:dead`, time, "odd");
-    await app.server().redis.hset(`${HEAD}:dead:events`, "odd", text);
+    const odd = "0".repeat(32) + "-" + "0".repeat(32);
+    await app.server().redis.zadd(`${HEAD}:dead`, time, odd);
+    await app.server().redis.hset(`${HEAD}:dead:events`, odd, text);
     const listed = await collect(queue.deadLetters());
     expect(listed.map(({ event }) => event?.uuid).toSorted()).toEqual(["dead", undefined]);
     expect(listed.map(({ failedAt }) => Number(failedAt)).some(Number.isNaN)).toBe(false);
@@ -50,6 +51,17 @@ describeOnRedis("dead letters in Redis", (app) => {
     work();
     await untilStats(queue, { deadLetters: 2 });
     expect(await queue.find("dead")).toMatchObject({ state: "dead" });
+  });
+
+  it("are retried beside those of other programs, whose identifiers BullMQ rejects", async () => {
+    const { redis } = app.server();
+    await makeDead("dead");
+    for (const id of ["1", "a:b", "odd", ""]) {
+      await redis.zadd(`${HEAD}:dead`, "1", id);
+      await redis.hset(`${HEAD}:dead:events`, id, letterOf("{}"));
+    }
+    expect(await receiver.queue.retryAll()).toBe(1);
+    expect(await receiver.queue.stats()).toMatchObject({ waiting: 1, deadLetters: 4 });
   });
 
   it.each([

@@ -86,27 +86,38 @@ async function useQueue(first: DurableQueue, queue: DurableQueue) {
   return { stored, handledMs, waitedMs };
 }
 
+function printRow(...cells: unknown[]): void {
+  if (process.env.PUSH_TEST_TABLE === undefined) return;
+  const row = cells.map((cell, index) => String(cell).padEnd([64, 20, 9, 9, 9][index] ?? 0));
+  process.stdout.write(`${row.join(" ")}\n`);
+}
+
+/** Prints the names of the columns of a table of outcomes. */
+export function printHead(title: string, first = "ready()"): void {
+  printRow(`\n${title}`, first, "stored", "handled", "waited", "words");
+}
+
+/** Prints an outcome as a row. */
+export function printOutcome(title: string, outcome: Outcome): void {
+  const { ready, stored = "-", handledMs, waitedMs, words } = outcome;
+  const times = [handledMs, waitedMs].map((ms) =>
+    ms === undefined ? "-" : `${Math.round(ms)} ms`,
+  );
+  printRow(title, ready, stored, ...times, words.split("\n")[0]);
+}
+
 /** Tries each set-up of an engine, and prints a table of them. */
 export function describeSetups(engine: string, setups: readonly Setup[], test = it): void {
-  function printRow(...cells: unknown[]): void {
-    if (process.env.PUSH_TEST_TABLE === undefined) return;
-    const row = cells.map((cell, index) => String(cell).padEnd([64, 20, 9, 9, 9][index] ?? 0));
-    process.stdout.write(`${row.join(" ")}\n`);
-  }
-
   describe(`a queue in ${engine}`, () => {
-    beforeAll(() => printRow(`\n${engine}`, "ready()", "stored", "handled", "waited", "words"));
+    beforeAll(() => printHead(engine));
 
     for (const [title, start, rejects, end] of setups) {
       test(title, async () => {
         try {
           const started = await start();
           const outcome = typeof started === "function" ? await trySetup(started) : started;
-          const { ready, stored = "-", handledMs, waitedMs, words } = outcome;
-          const times = [handledMs, waitedMs].map((ms) =>
-            ms === undefined ? "-" : `${Math.round(ms)} ms`,
-          );
-          printRow(title, ready, stored, ...times, words.split("\n")[0]);
+          printOutcome(title, outcome);
+          const { ready, stored = "-", words } = outcome;
           const [code = "resolved", message = ""] = rejects ?? [];
           expect({ ready, words }).toEqual({ ready: code, words: expect.stringMatching(message) });
           const status = rejects === undefined ? 200 : 503;

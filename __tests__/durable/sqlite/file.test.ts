@@ -101,6 +101,30 @@ it("goes on beside rows whose numbers node:sqlite cannot read, and makes a dead 
   expect(await queue.find("u0")).toMatchObject({ state: "dead", attempts: 0 });
 });
 
+const MAX = "9223372036854775807";
+
+it.each([
+  ["delivery (id, key, content, expires_at)", "x'00'"],
+  ["outcome (id, key, params, expires_at)", "'[]'"],
+])(
+  "stores on beside, and after, a row of another program with the greatest id in %s",
+  async (columns, value) => {
+    const insert = (file: string) =>
+      execute(file, `INSERT INTO ${columns} VALUES (${MAX}, randomblob(16), ${value}, 1 << 50)`);
+    const file = await createQueueFile();
+    const queue = await openReady(file);
+    insert(file);
+    const challengeSid = sidOf(1);
+    const approval = eventFixture("challenge.approved", { uuid: "b", challenge_sid: challengeSid });
+    expect(await queue.store(queuedEvent(approval), Infinity)).toBe("new");
+    const outcome = await queue.outcomes.wait({ account: "", challengeSid, timeoutMs: 10_000 });
+    expect(outcome).toHaveProperty("type", "challenge.approved");
+    await queue.close();
+    insert(file);
+    expect(await storeFactor(await openReady(file), "c")).toBe("new");
+  },
+);
+
 it("uses a file whose process was killed while it created the tables", async () => {
   const [file, former] = [createFile(), createFile()];
   const connection = connect(former);

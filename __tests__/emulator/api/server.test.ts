@@ -17,6 +17,16 @@ const warnings = useWarnings();
 afterEach(stopEmulators);
 
 describe("the emulator's server", () => {
+  it.each(["GET", "HEAD"])("is ready without credentials: %s", async (method) => {
+    const { url } = await startEmulator();
+    const response = await fetch(`${url}/_control/ready`, { method });
+    expect([response.status, await response.text()]).toEqual([
+      200,
+      method === "GET" ? '{"ready":true}' : "",
+    ]);
+    expect((await fetch(`${url}/_control/factors`, { method })).status).toBe(401);
+  });
+
   it("has a url only while it listens, and listens once", async () => {
     const [emulator, other] = [createEmulator(), createEmulator()];
     expect(() => emulator.url).toThrow(/listen/);

@@ -252,6 +252,8 @@ export interface QueueView {
   deadLetters: number;
   oldestWaitingMs: number | undefined;
   workers: number | undefined;
+  /** What an operator has set in the store. */
+  hold?: "paused" | "limited" | undefined;
   groups: readonly DeadLetterGroup[];
   /** Whether there are more dead letters than were read. */
   isCut: boolean;

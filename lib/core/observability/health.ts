@@ -6,7 +6,7 @@ export interface Health {
    */
   status: "healthy" | "degraded" | "unhealthy";
   /** Undefined when healthy. */
-  code?: "CLOSING" | "STORE_UNAVAILABLE" | "WORKER_STOPPED" | "NO_WORKER";
+  code?: "CLOSING" | "STORE_UNAVAILABLE" | "WORKER_STOPPED" | "NO_WORKER" | "QUEUE_PAUSED";
   /** Says why, for the log of the app: it may name the address of a store. Undefined when healthy. */
   reason?: string;
   /** Since when. Undefined when healthy. */

@@ -56,7 +56,7 @@ export function collectMetrics(): (stats?: object) => string {
       "# HELP push_webhooks_seconds Time to reject, to store or to handle.",
       "# TYPE push_webhooks_seconds histogram",
       ...Array.from(durations, describeHistogram).flat(),
-      ...Object.entries(stats as Record<string, number>).flatMap(describeGauge),
+      ...Object.entries(stats).flatMap(describeGauge),
     ];
     return `${lines.join("\n")}\n`;
   };
@@ -73,7 +73,8 @@ function describeHistogram([labels, { counts, count, sum }]: [string, Histogram]
 }
 
 /** Prometheus counts time in seconds, and joins words with an underscore. */
-function describeGauge([key, value]: [string, number]): string[] {
+function describeGauge([key, value]: [string, unknown]): string[] {
+  if (typeof value !== "number") return [];
   const [unit, amount] = key.endsWith("Ms") ? ["_seconds", value / 1_000] : ["", value];
   const words = key.replace(/Ms$/, "").replaceAll(/[A-Z]/g, (letter) => `_${letter.toLowerCase()}`);
   const name = `push_webhooks_queue_${words}${unit}`;

@@ -45,6 +45,9 @@ export interface PostgresQueueOptions extends QueueOptions {
   maxConnections?: number | undefined;
 }
 
+/** The package of the engine, with the oldest version that its tests pass with. */
+export const PACKAGES = { pg: "8.11.3" };
+
 /** Options with every default filled in. */
 export type PostgresSettings = EngineSettings<PostgresQueueOptions>;
 

@@ -1,6 +1,6 @@
 import { loadEngine } from "../packages";
 import { createQueue, type DurableQueue } from "../queue";
-import { resolvePostgresOptions, type PostgresQueueOptions } from "./options";
+import { PACKAGES, resolvePostgresOptions, type PostgresQueueOptions } from "./options";
 import type * as engine from "./server-storage";
 
 /**
@@ -21,7 +21,7 @@ export function postgresQueue(options: PostgresQueueOptions): DurableQueue {
   const { createServerStorage } = loadEngine(
     () => require("./server-storage") as typeof engine,
     "postgresQueue",
-    { pg: "8.11.3" },
+    PACKAGES,
   );
   return createQueue(createServerStorage(settings), settings);
 }

@@ -5,6 +5,7 @@ import { QueueError } from "../queue-error";
 import { createFormat, planMigration, type MigrationPlan, type StoreFormat } from "../store-format";
 import { STATEMENT_TIMEOUT_MS } from "./connections";
 import type { PostgresSettings } from "./options";
+import { advance } from "./statements";
 
 /** The changes of the tables below since the first format, for a quoted schema. */
 const MIGRATIONS: Migrations<(schema: string) => string> = {};
@@ -91,12 +92,14 @@ export async function prepareSchema(
     if (!create) await assertQueue(client, schema, name, hasTables);
     if (!hasTables) await createSchema(client, schema);
     await migrate(client, schema, plan);
+    await client.query(advance(`"${schema}"`, "queue"));
     const { rows } = await client.query<{ id: number }>(
       `insert into "${schema}".queue (name) values ($1)
        on conflict (name) do update set name = excluded.name returning id`,
       [name],
     );
     await planStatements(client, schema, statements);
+    await client.query(advance(`"${schema}"`, "event"));
     await client.query("commit");
     return rows[0]?.id ?? 0;
   } catch (error) {
@@ -212,7 +215,7 @@ async function listGrants(client: Client, schema: string): Promise<string> {
   const [found] = rows;
   if (found === undefined) return `grant create on database "${client.database}" to ${role}`;
   if (found.name === null) return `grant usage, create on schema ${schema} to ${role}`;
-  return `grant usage on schema ${schema} to ${role}; grant select, insert, update, delete on all tables in schema ${schema} to ${role}; grant usage on all sequences in schema ${schema} to ${role}`;
+  return `grant usage on schema ${schema} to ${role}; grant select, insert, update, delete on all tables in schema ${schema} to ${role}; grant usage, update on all sequences in schema ${schema} to ${role}`;
 }
 
 function createForeignError(schema: string, difference: string): QueueError {

@@ -32,6 +32,8 @@ const READ_ALL_MS = 1_000;
 
 /** A number does not fit into its type. */
 const OUT_OF_RANGE = "22003";
+/** Another program, such as a replication, has stored a row with the next id. */
+const ID_TAKEN = "23505";
 const CLOSE_MS = 250;
 /** Commits of claims and beats need not wait for the disk: a crash of Postgres may undo them. */
 const LISTENING =
@@ -62,10 +64,11 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
     text: statements[statement],
   });
 
-  /** Makes dead letters of rows that other programs wrote; the caller runs its statement again. */
+  /** Mends what the rows of other programs make fail; the caller runs its statement again. */
   async function explain(error: unknown): Promise<never> {
     const { code } = error as { code?: unknown };
     if (code === OUT_OF_RANGE) await connections.query(nameOf("bury"), [queue]);
+    if (code === ID_TAKEN) await connections.query(nameOf("advanceIds"), []);
     throw toNeutralError(error);
   }
 

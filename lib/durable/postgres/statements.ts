@@ -9,6 +9,8 @@ import {
 } from "../storage";
 
 const PAGE = 100;
+/** Above it are the rows of other programs: the queue gets there in some thousand years. */
+const MAX_ID = 2 ** 52;
 /** How many rows a statement of a purge changes. */
 export const PURGED_ROWS = 1_000;
 
@@ -198,6 +200,9 @@ export function writeStatements(schema: string, channel: string, sender: string)
       errors = '[{"at":' || ${NOW} || ',"error":"${ROW_INVALID}"}]'
       where queue = $1::int and not (${ROW_IS_VALID})`,
 
+    // A copy that was restored or replicated may have rows, and a sequence from before them.
+    advanceIds: advance(schema, "event"),
+
     find: `
       select found.id::text, body, coalesce(failures + stalls + (owner is not null)::int, 0) as attempts, errors,
         coalesce(failed_at, run_at) as "atMs", case when is_discarded then 'discarded'
@@ -232,6 +237,19 @@ export function writeStatements(schema: string, channel: string, sender: string)
       where queue = $1::int and owner is not null
         and not exists (select from ${member} as member where member.id = event.owner)`,
   } as const;
+}
+
+/**
+ * Writes the statement that moves the sequence of a table past its ids; a role may lack the right to see
+ * or to move that of the queues.
+ */
+export function advance(schema: string, table: "event" | "queue"): string {
+  const sequence = `'${schema}.${table}_id_seq'`;
+  const last = `coalesce(pg_sequence_last_value(${sequence}), 0)`;
+  const canMove = `has_sequence_privilege(${sequence}, 'update')`;
+  const seen = table === "event" ? last : `case when ${canMove} then ${last} end`;
+  return `select setval(${sequence}, max(id)) from ${schema}.${table}
+    where id < ${MAX_ID} having max(id) > ${seen}`;
 }
 
 /**

@@ -2,7 +2,7 @@ import type { Job } from "bullmq";
 import type { Redis } from "ioredis";
 import { parseJson } from "../../kit/text";
 import { MAX_TIME_MS, type Storage, type StoredDeadLetter, type StoredState } from "../storage";
-import { readJobData, startOf, type JobData, type Jobs } from "./jobs";
+import { isJobId, PAUSED, readJobData, startOf, type JobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
 /** How many identifiers Redis compares at a time: about 1 ms of its time. */
@@ -106,7 +106,7 @@ export function createRedisDeadLetters(
       return { id, state, body: null, attempts: 0, errors: null, atMs: null };
     }
     const { body, attempts, errors, storedAtMs, startedAtMs, dueAtMs = storedAtMs } = job;
-    const isDue = known === "delayed" && dueAtMs <= Date.now();
+    const isDue = (known as string) === PAUSED || (known === "delayed" && dueAtMs <= Date.now());
     return {
       id,
       // The other states of BullMQ are those of jobs with priorities, children and results.
@@ -124,8 +124,9 @@ export function createRedisDeadLetters(
     if (letter === undefined || score === "") return 0;
     const { body, errors } = letter;
     // A process that ends in between leaves the dead letter beside the job: the event is not lost.
-    await jobs.addAgain(id, { body, errors });
-    return remove(id, score);
+    // BullMQ rejects the identifiers of other programs; they must not keep the others from a retry.
+    const isAdded = isJobId(id) && (await jobs.addAgain(id, { body, errors })) !== undefined;
+    return isAdded ? remove(id, score) : 0;
   }
 
   return {

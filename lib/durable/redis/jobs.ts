@@ -16,7 +16,13 @@ export interface JobData {
 /** The jobs of a queue. */
 export type Jobs = ReturnType<typeof createJobs>;
 
+/** Where BullMQ 5 moves the waiting jobs of a queue that is paused; BullMQ 6 knows no such type. */
+export const PAUSED = "paused" as "wait";
+
 const UUID_DIGITS = 32;
+/** How often a job was started, failed, and stalled. */
+const COUNTS = ["ats", "atm", "stc"];
+const MAX_ACTIVE = 1_000;
 
 /** Returns how the identifiers of the jobs of a uuid begin. */
 export const startOf = (uuidHash: string) => `${uuidHash}-`;
@@ -24,6 +30,11 @@ export const startOf = (uuidHash: string) => `${uuidHash}-`;
 /** Returns the identifier of the job of an event: unique, as the content is. */
 export function jobIdOf({ uuidHash, content }: NewEvent): string {
   return startOf(uuidHash) + content;
+}
+
+/** Returns whether an identifier is one of {@link jobIdOf}. */
+export function isJobId(id: string): boolean {
+  return /^[\da-f]{32}-[\da-f]{32}$/.test(id);
 }
 
 /** Reads the data of a job, which another program may have written. */
@@ -81,6 +92,19 @@ export function createJobs(redis: Redis, { prefix, name, dedupeTtlMs }: RedisSet
   return {
     queue,
     read,
+    /**
+     * Removes counts of active jobs that are no numbers, which this package does not write: a script of
+     * BullMQ fails at them after it has made a job active, and when it looks for stalled jobs.
+     */
+    async repairCounts(): Promise<void> {
+      const ids = await queue().getRanges(["active"], 0, MAX_ACTIVE);
+      for (const id of ids) {
+        const key = `${prefix}:${name}:${id}`;
+        const counts = await redis.hmget(key, ...COUNTS);
+        const wrong = COUNTS.filter((_field, index) => !/^\d{1,9}$/.test(counts[index] ?? "0"));
+        if (wrong.length > 0) await redis.hdel(key, ...wrong);
+      }
+    },
     /** Adds the job of an event, unless its uuid is kept; returns the content that is kept. */
     async add(event: NewEvent): Promise<string> {
       const { id = "" } = await queue().add(

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import type { QueueStats } from "../storage";
-import type { Jobs } from "./jobs";
+import { PAUSED, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
 /** Reads how many events a queue holds. */
@@ -11,19 +11,23 @@ export async function readStats(
   settings: RedisSettings,
 ): Promise<QueueStats> {
   const nowMs = Date.now();
-  const [counts, oldest, firstDelayed, deadLetters, workers] = await Promise.all([
-    jobs.queue().getJobCounts("wait", "active", "delayed"),
-    jobs.at("wait", 0),
-    jobs.at("delayed", 0),
-    countDeadLetters(),
-    createWorkerBeats(redis, settings).count(),
-  ]);
-  const { wait = 0, active = 0, delayed = 0 } = counts;
+  const [counts, oldestWaiting, oldestPaused, firstDelayed, deadLetters, workers, hold] =
+    await Promise.all([
+      jobs.queue().getJobCounts("wait", PAUSED, "active", "delayed"),
+      jobs.at("wait", 0),
+      jobs.at(PAUSED, 0),
+      jobs.at("delayed", 0),
+      countDeadLetters(),
+      createWorkerBeats(redis, settings).count(),
+      readHold(redis, settings),
+    ]);
+  const { wait = 0, paused = 0, active = 0, delayed = 0 } = counts;
+  const oldest = oldestWaiting ?? oldestPaused;
   const firstDueAtMs = firstDelayed?.dueAtMs ?? nowMs;
   const due = firstDueAtMs < nowMs ? await countDue(jobs, delayed, nowMs) : 0;
   const { storedAtMs = nowMs, startedAtMs = 0, dueAtMs = 0 } = oldest ?? {};
   return {
-    waiting: wait + due,
+    waiting: wait + paused + due,
     active,
     delayed: delayed - due,
     deadLetters,
@@ -34,7 +38,22 @@ export async function readStats(
       nowMs - Math.max(storedAtMs, startedAtMs, dueAtMs),
     ),
     workers,
+    ...(hold !== undefined && { hold }),
   };
+}
+
+/** Reads what an operator has set that keeps workers from events: BullMQ tells its workers nothing of it. */
+export async function readHold(
+  redis: Redis,
+  { prefix, name }: RedisSettings,
+): Promise<QueueStats["hold"]> {
+  const [[paused, ...limits], limitedForMs] = await Promise.all([
+    redis.hmget(`${prefix}:${name}:meta`, "paused", "concurrency", "max"),
+    redis.pttl(`${prefix}:${name}:limiter`),
+  ]);
+  if ((paused ?? undefined) !== undefined) return "paused";
+  const isLimited = limitedForMs > 0 || limits.some((limit) => (limit ?? undefined) !== undefined);
+  return isLimited ? "limited" : undefined;
 }
 
 /**

@@ -3,14 +3,14 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { ErrorCode, Worker, type Job } from "bullmq";
 import { parseJson } from "../../kit/text";
 import { planFailure, type Runner } from "../runner";
-import { LEASE_MS, MAX_STALLS, STALLED } from "../storage";
+import { LEASE_MS, MAX_STALLS, STALLED, type QueueStats } from "../storage";
 import { addFailure } from "../stored-event";
 import type { RunningWorker, WorkerContext } from "../worker";
 import { describeRedisError, findRedisRejection, openConnection, readInfo } from "./connection";
 import type { RedisDeadLetters } from "./dead-letters";
 import { readJobData, type JobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
-import { createWorkerBeats } from "./stats";
+import { createWorkerBeats, readHold } from "./stats";
 
 /**
  * How soon the event of a killed worker runs again: its lock lapses after 4 s, then a check finds it.
@@ -50,6 +50,7 @@ export function startRedisWorker(
   let bull: Worker<JobData> | undefined;
   const stopping = new AbortController();
   let failedAtMs: number | undefined;
+  let hold: QueueStats["hold"];
   const active = new Set<string | undefined>();
   const state = new EventEmitter();
   void start();
@@ -104,6 +105,8 @@ export function startRedisWorker(
   /** The connection reports its outages itself; BullMQ reports the rejections of Redis here. */
   function reportError(error: Error): void {
     if (findRedisRejection(error) === undefined) return;
+    // A script of BullMQ failed, as it does at the rows of other programs.
+    if (bull !== undefined) jobs.repairCounts().catch(() => {});
     const isFirst = failedAtMs === undefined;
     failedAtMs = performance.now();
     if (!isFirst) return;
@@ -118,7 +121,18 @@ export function startRedisWorker(
     if (redis.status === "ready") beats.beat(workerId).catch(() => {});
   }
 
+  /** Whoever looks for the reason why nothing happens looks into the log first. */
+  async function reportHold(): Promise<void> {
+    const found = await readHold(redis, settings);
+    if (found === hold) return;
+    hold = found;
+    const text = `The queue ${name} is ${found ?? "paused and limited no more"}`;
+    if (found === undefined) return logger?.info({}, text);
+    logger?.warn({ code: "QUEUE_PAUSED" }, `${text} in BullMQ by an operator, as with bull-board`);
+  }
+
   const beatTimer = setInterval(() => {
+    if (redis.status === "ready") reportHold().catch(() => {});
     if (bull?.isRunning() !== true) return;
     if (failedAtMs === undefined || performance.now() - failedAtMs >= FAILING_MS) reportRun();
   }, BEAT_MS).unref();

@@ -151,12 +151,22 @@ export function createFileOperations(
     ...methods,
     /** Makes dead letters of rows with numbers that another program wrote. */
     bury: () => void sql.bury.run(),
+    /** Whether another program wrote a row with an id after which SQLite finds no next one. */
+    isIdTaken: () => sql.isIdTaken.get() !== undefined,
+    /** Removes such rows, which are no events, and goes on with the ids of the queue. */
+    resetIds(): void {
+      sql.forgetForeignDelivery.run();
+      sql.forgetForeignOutcome.run();
+      sql.resetIds.run();
+    },
     /** Whether a claim would find something; a read that spares a transaction. */
     isClaimNeeded: (owner: number, held: readonly number[]) =>
       sql.isAnyDue.get() !== undefined ||
       sql.findOwned.get(owner, JSON.stringify(held)) !== undefined,
     /** Reads whether an event is due, and the outcomes that were stored since the last time. */
     readNews(): Hint {
+      // They may have been reset.
+      lastOutcomeId = Math.min(lastOutcomeId, Number(sql.lastOutcome.get()?.seq ?? 0));
       const added = sql.newOutcomes.all(lastOutcomeId);
       lastOutcomeId = Number(added.at(-1)?.id ?? lastOutcomeId);
       return {

@@ -59,6 +59,7 @@ function openFile(): void {
   try {
     database = openDatabase(file, name);
     operations = database.read(() => createFileOperations(database.connection, settings));
+    resetIds();
   } catch (error) {
     post({ type: "end", failure: toThreadFailure(explainOpening(file, error)) });
     port.close();
@@ -79,14 +80,20 @@ function receive(request: FileRequest): void {
       reply = { type: "reply", value: run(method, args) };
     } catch (error) {
       // The caller runs the operation again.
-      if (isOutOfRange(error)) database.transact(true, operations.bury);
+      const isForeign = isOutOfRange(error);
+      if (isForeign) database.transact(true, operations.bury);
       else if (isDamage(error)) throw error;
+      if (isForeign || sqliteCodeOf(error) === "SQLITE_FULL") resetIds();
       reply = { type: "reply", failure: toThreadFailure(error) };
     }
     // Before the reply: what was written to a removed file is not stored.
     if (METHODS[method] !== "read") database.assertInPlace();
     post(reply);
   });
+}
+
+function resetIds(): void {
+  if (database.read(operations.isIdTaken)) database.transact(true, operations.resetIds);
 }
 
 function run(method: MethodName, args: readonly unknown[]): unknown {

@@ -1,5 +1,10 @@
 import { once } from "node:events";
-import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from "node:http";
 import type { AddressInfo } from "node:net";
 import { EndpointResponse, type EndpointRequest } from "./endpoint-router";
 import type { Caller } from "./credentials";
@@ -9,6 +14,7 @@ import { isForOtherPage, isLocalHost, readLimited } from "../../kit/local-server
 import { decodeParameters } from "./parameters";
 
 const MAX_BODY_BYTES = 262_144;
+const READY_PATH = "/_control/ready";
 
 /** The HTTP server of the emulated service. */
 export class ApiServer {
@@ -72,6 +78,8 @@ export class ApiServer {
 
   async #respond(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
+      this.#assertHost(req.headers);
+      if (isReadyCheck(req)) return writeResponse(res, new EndpointResponse(200, { ready: true }));
       writeResponse(res, await this.#route(await this.#readRequest(req)));
     } catch (error) {
       // The client disconnected before its request was complete.
@@ -81,12 +89,14 @@ export class ApiServer {
     }
   }
 
+  #assertHost(headers: IncomingHttpHeaders): void {
+    if (isLocalHost(headers, this.#hosts)) return;
+    const message = `The host ${JSON.stringify(headers.host)} is not in allowedHosts`;
+    throw new EmulatorError("CROSS_SITE", message);
+  }
+
   async #readRequest(req: IncomingMessage): Promise<EndpointRequest> {
     const { method = "", url: target = "", headers } = req;
-    if (!isLocalHost(headers, this.#hosts)) {
-      const message = `The host ${JSON.stringify(headers.host)} is not in allowedHosts`;
-      throw new EmulatorError("CROSS_SITE", message);
-    }
     // A browser may send remembered credentials with a form of any page.
     if (method !== "GET" && isForOtherPage(headers)) {
       throw new EmulatorError("CROSS_SITE", "Pages of another origin may not use the APIs");
@@ -112,6 +122,11 @@ export class ApiServer {
       params: [],
     };
   }
+}
+
+/** Returns whether a program without credentials waits until the emulator is ready. */
+function isReadyCheck({ method = "", url }: IncomingMessage): boolean {
+  return url === READY_PATH && ["GET", "HEAD"].includes(method);
 }
 
 function writeResponse(res: ServerResponse, { status, headers, body }: EndpointResponse): void {

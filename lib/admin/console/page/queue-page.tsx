@@ -22,7 +22,14 @@ export function QueuePage() {
 
 /** Says on each page that nothing handles the events that wait. */
 export function IdleQueue() {
-  const { waiting = 0, workers } = queue.value ?? {};
+  const { waiting = 0, workers, hold } = queue.value ?? {};
+  if (hold === "paused") {
+    return (
+      <Notice tone="bad" title="The queue is paused.">
+        No worker takes events. Resume it where it was paused, such as in bull-board.
+      </Notice>
+    );
+  }
   if (waiting === 0 || workers !== 0) return null;
   return (
     <Notice tone="bad" title={`${plural(waiting, "event")} in the queue, and no worker.`}>
@@ -32,7 +39,7 @@ export function IdleQueue() {
 }
 
 function QueueCards(view: QueueView) {
-  const { waiting, oldestWaitingMs = 0, active, delayed, workers, deadLetters } = view;
+  const { waiting, oldestWaitingMs = 0, active, delayed, workers, deadLetters, hold } = view;
   const age = waiting > 0 && oldestWaitingMs > 0 && `the oldest for ${formatAge(oldestWaitingMs)}`;
   return (
     <Cards
@@ -41,7 +48,7 @@ function QueueCards(view: QueueView) {
         Waiting: { count: waiting, note: age },
         Running: { count: active },
         Delayed: { count: delayed },
-        Workers: { count: workers, note: workers === 0 && "no process runs handlers" },
+        Workers: { count: workers, note: workers === 0 ? "no process runs handlers" : hold },
         "Dead letters": { count: deadLetters, tone: "bad" },
       }}
     />
