@@ -221,6 +221,6 @@ async function listGrants(client: Client, schema: string): Promise<string> {
 function createForeignError(schema: string, difference: string): QueueError {
   return new QueueError(
     "POSTGRES_FOREIGN",
-    `postgresQueue: the schema ${schema} is not this queue's alone, or was changed: ${difference}. Pass a schema of its own with the option schema.`,
+    `postgresQueue: the schema ${schema} is not this queue's alone, or was changed: ${difference}. Pass a schema of its own with the option schema; if this one has events of the queue, undo the change instead: a new schema is an empty queue.`,
   );
 }

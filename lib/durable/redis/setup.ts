@@ -110,17 +110,17 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
         "redisQueue: connection is a node of a Redis Cluster. Pass connection: { cluster: [{ host, port }] }.",
       );
     }
-    // Until then, a Redis that ends starts empty.
-    const isFirst = readInfoField(info, "aof_base_size") === "0";
-    if (isFirst && readInfoField(info, "aof_rewrite_in_progress") === "1") {
-      throw new Error("Redis writes its first append-only file.");
-    }
     if (readInfoField(info, "role") === "slave" && !redis.isCluster) {
       throw createRejectedError(
         "redisQueue: connection is a replica, which stores nothing. Pass its primary, or the sentinels that know it.",
       );
     }
     if (durability === "trust") return;
+    // Until it is written, a Redis that ends starts empty. Not a QueueError: the queue waits.
+    const isFirst = readInfoField(info, "aof_base_size") === "0";
+    if (isFirst && readInfoField(info, "aof_rewrite_in_progress") === "1") {
+      throw new Error("Redis writes its first append-only file.");
+    }
     const problem = await findDurabilityProblem(server);
     if (problem === undefined) return;
     if (durability !== "warn") throw new QueueError("REDIS_NOT_DURABLE", problem);
@@ -211,7 +211,7 @@ function findAdvice(code: string | undefined, prefix: string): string {
   if (code === "WRONGPASS" || code === "NOAUTH") {
     return "Check username and password of connection.";
   }
-  const rights = `The user of connection needs these rights: ACL SETUSER <user> +@all -@dangerous +info +config|get ~${prefix}:* &${prefix}:*`;
+  const rights = `Give the queue a user of its own with these rights (-@dangerous would take others from a user that exists): ACL SETUSER <user> on ><password> +@all -@dangerous +info +config|get ~${prefix}:* &${prefix}:*`;
   if (code === "NOPERM") return rights;
   return `Check the options of connection, the commands that redis.conf renames, and any proxy: the queue needs every command of BullMQ, INFO included. ${rights}`;
 }

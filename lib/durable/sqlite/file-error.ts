@@ -71,7 +71,7 @@ function listDenied(file: string): string[] {
 export function createNoDatabaseError(file: string): QueueError {
   return new QueueError(
     "FILE_FOREIGN",
-    `sqliteQueue: ${file} is not a SQLite database, or its header is damaged. Pass the path of a file of its own.`,
+    `sqliteQueue: ${file} is not a SQLite database, or its header is damaged. Pass the path of a file of its own; if this was the file of the queue, restore a backup instead: a new file is an empty queue.`,
   );
 }
 
@@ -81,6 +81,6 @@ export function createDamageError(file: string, detail: string): QueueError {
   const [reason] = detail.replace(/^\*\*\* in database main \*\*\*\n/, "").split("\n", 1);
   return new QueueError(
     "FILE_DAMAGED",
-    `sqliteQueue: ${file} is damaged (${reason}). Restore a backup, or move it and its -wal away to start with an empty queue.`,
+    `sqliteQueue: ${file} is damaged (${reason}). What was stored since the last backup may be lost. Stop every process, move the file away together with its -wal and -shm (do not remove them: sqlite3 may recover events), and put a backup in its place. Without a backup, the queue starts empty: no event of the moved file is handled.`,
   );
 }
