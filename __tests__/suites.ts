@@ -34,7 +34,7 @@ const SUITES: Record<string, () => Suite> = {
     args: [`--maxWorkers=${cores}`, "__tests__/release/", "__tests__/durable/setups/"],
   }),
   setups: () => ({
-    args: ["--runInBand", "__tests__/durable/setups/", "__tests__/durable/sqlite/setups"].concat(
+    args: ["--runInBand", "__tests__/durable/setups/", "__tests__/durable/sqlite/setups", "__tests__/durable/sqlite/advice"].concat(
       IGNORING,
     ),
     env: { PUSH_TEST_TABLE: "1", NODE_OPTIONS: TYPESCRIPT_OPTIONS },

@@ -1,68 +1,26 @@
 /**
- * What errors and docs tell a person to do, done literally on a store with events and foreign data:
- * afterwards the problem is gone, and nothing is lost. advice.test.ts of sqlite has that of files.
+ * Each advice on a store with events and foreign data: afterwards the problem is gone, and nothing is
+ * lost. sqlite/advice.test.ts has those on files.
  */
-import { execFileSync, spawnSync } from "node:child_process";
+import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import {
   postgresQueue,
   redisQueue,
-  type DurableQueue,
   type PostgresQueueOptions,
 } from "express-push-verification/durable";
 import { createCertificate } from "../../support/certificate";
-import { closeLater, closeOpened, silent, storeFactor } from "../../support/durable";
-import { listBlocks } from "../../support/docs";
+import { closeLater, closeOpened, silent } from "../../support/durable";
 import { describeWithPostgres, startPostgres, type PostgresProcess } from "../../support/postgres";
 import * as redis from "../../support/redis";
 import { until } from "../../support/waiting";
+import { EVENTS, expectAll, fill, hasTool, isReady, readAdvice, restore } from "./advice";
 
-const EVENTS = 20;
 const name = "advised";
 
 afterEach(closeOpened);
-
-/** Stores events, and closes the queue. */
-async function fill(queue: DurableQueue): Promise<void> {
-  await queue.ready();
-  for (let event = 0; event < EVENTS; event++) await storeFactor(queue, `u${event}`);
-  await queue.close();
-}
-
-/** Returns the message with which `ready()` rejects. */
-async function readAdvice(queue: DurableQueue, code: string): Promise<string> {
-  const ready = closeLater(queue).ready();
-  const error = await ready.then(undefined, (thrown: unknown) => thrown as Error);
-  expect(error).toHaveProperty("code", code);
-  return error?.message ?? "";
-}
-
-const isReady = (queue: DurableQueue) =>
-  queue.ready().then(
-    () => true,
-    () => false,
-  );
-
-/** Expects that a queue, without a restart of its process, can be used and has every event. */
-async function expectAll(queue: DurableQueue, waiting = EVENTS): Promise<void> {
-  await until(() => isReady(queue));
-  expect(await queue.stats()).toMatchObject({ waiting });
-  expect(await storeFactor(queue, `after ${waiting}`)).toBe("new");
-}
-
-const hasTool = (tool: string) => (spawnSync(tool, ["--version"]).status === 0 ? it : it.skip);
-
-/** Runs the commands of the section "Restore" of a page, as a person does. */
-function restore(page: string, cwd: string, env: NodeJS.ProcessEnv): void {
-  const block = listBlocks(page, "sh").find(({ recipe }) => recipe === "restore");
-  execFileSync("sh", ["-ec", block?.code ?? ""], {
-    cwd,
-    env: { ...process.env, ...env },
-    stdio: "ignore",
-  });
-}
 
 redis.describeWithRedis("the advice of redisQueue", () => {
   const FOREIGN = 200;
@@ -70,7 +28,7 @@ redis.describeWithRedis("the advice of redisQueue", () => {
   let conf: string;
   let server: redis.RedisServer;
   const open = (durability: "require" | "trust" = "require", url = server.url) =>
-    redisQueue({ name, connection: url, durability, logger: silent, storeTimeoutMs: 20_000 });
+    closeLater(redisQueue({ name, connection: url, durability, logger: silent }));
 
   async function start(lines: string): Promise<void> {
     folder = mkdtempSync(join(tmpdir(), "push-advice-"));
@@ -102,7 +60,7 @@ redis.describeWithRedis("the advice of redisQueue", () => {
     await expectAll(queue);
     await server.stop("SIGKILL");
     await server.start();
-    await expectAll(closeLater(open()), EVENTS + 1);
+    await expectAll(open(), EVENTS + 1);
     expect(await countForeign()).toBe(FOREIGN);
   });
 
@@ -136,12 +94,12 @@ redis.describeWithRedis("the advice of redisQueue", () => {
       REDIS_CONF: conf,
       REDIS_URL: server.url,
     });
-    await expectAll(closeLater(open()));
+    await expectAll(open());
     expect(await countForeign()).toBe(FOREIGN);
     await closeOpened();
     execFileSync("redis-cli", ["-u", server.url, "SHUTDOWN"]);
     await server.start();
-    expect(await closeLater(open()).stats()).toMatchObject({ waiting: EVENTS + 1 });
+    expect(await open().stats()).toMatchObject({ waiting: EVENTS + 1 });
     expect(await countForeign()).toBe(FOREIGN);
   });
 });
@@ -152,7 +110,9 @@ describeWithPostgres("the advice of postgresQueue", () => {
   const as = (role: string) => server.url.replace("push@", `${role}@`);
   const schema = () => `advised${count}`;
   const open = (options: Partial<PostgresQueueOptions> = {}) =>
-    postgresQueue({ name, connection: server.url, schema: schema(), logger: silent, ...options });
+    closeLater(
+      postgresQueue({ name, connection: server.url, schema: schema(), logger: silent, ...options }),
+    );
   const asApp = () => open({ connection: as(`app${count}`) });
   const run = (sql: string) => server.query(sql.replaceAll("$", String(count)));
 

@@ -1,0 +1,51 @@
+/** What errors and docs tell a person to do, done literally on a store with events. */
+import { execFileSync, spawnSync } from "node:child_process";
+import type { DurableQueue } from "express-push-verification/durable";
+import { storeFactor } from "../../support/durable";
+import { listBlocks } from "../../support/docs";
+import { until } from "../../support/waiting";
+
+/** How many events a store has before a person follows an advice. */
+export const EVENTS = 20;
+/** Stores events, and closes the queue. */
+export async function fill(queue: DurableQueue): Promise<void> {
+  await queue.ready();
+  for (let event = 0; event < EVENTS; event++) await storeFactor(queue, `u${event}`);
+  await queue.close();
+}
+
+/** Returns the message with which `ready()` rejects. */
+export async function readAdvice(queue: DurableQueue, code: string): Promise<string> {
+  const ready = queue.ready();
+  const error = await ready.then(undefined, (thrown: unknown) => thrown as Error);
+  expect(error).toHaveProperty("code", code);
+  return error?.message ?? "";
+}
+
+/** Returns whether a queue can be used. */
+export const isReady = (queue: DurableQueue) =>
+  queue.ready().then(
+    () => true,
+    () => false,
+  );
+
+/** Expects that a queue, without a restart of its process, can be used and has every event. */
+export async function expectAll(queue: DurableQueue, waiting = EVENTS): Promise<void> {
+  await until(() => isReady(queue));
+  expect(await queue.stats()).toMatchObject({ waiting });
+  expect(await storeFactor(queue, `after ${waiting}`)).toBe("new");
+}
+
+/** A test that needs a program; skipped, and counted, without it. */
+export const hasTool = (tool: string) =>
+  spawnSync(tool, ["--version"]).status === 0 ? it : it.skip;
+
+/** Runs the commands of the section "Restore" of a page, as a person does. */
+export function restore(page: string, cwd: string, env: NodeJS.ProcessEnv): void {
+  const block = listBlocks(page, "sh").find(({ recipe }) => recipe === "restore");
+  execFileSync("sh", ["-ec", block?.code ?? ""], {
+    cwd,
+    env: { ...process.env, ...env },
+    stdio: "ignore",
+  });
+}
