@@ -34,9 +34,12 @@ const SUITES: Record<string, () => Suite> = {
     args: [`--maxWorkers=${cores}`, "__tests__/release/", "__tests__/durable/setups/"],
   }),
   setups: () => ({
-    args: ["--runInBand", "__tests__/durable/setups/", "__tests__/durable/sqlite/setups", "__tests__/durable/sqlite/advice"].concat(
-      IGNORING,
-    ),
+    args: [
+      "--runInBand",
+      "__tests__/durable/setups/",
+      "__tests__/durable/sqlite/setups",
+      "__tests__/durable/sqlite/advice",
+    ].concat(IGNORING),
     env: { PUSH_TEST_TABLE: "1", NODE_OPTIONS: TYPESCRIPT_OPTIONS },
     node: findNodeWithSqlite(),
   }),

@@ -58,7 +58,7 @@ const URLS: [url: string, words: RegExp, only?: Store][] = [
   ["S://app:hush@[::1", /brackets/],
   ["S://app:hush@[127.0.0.1]x", /brackets/],
   ["S://app:hush@a:1,b:2/0", /several hosts/],
-  ["S://app:hush@$" + "{HOST}:1", HOST],
+  ["S://app:hush@{{HOST}}:1", HOST],
   ["S://app:hush@<host>", HOST],
   ["S://app:hush@a\\b", HOST],
   ["S://app:hush@a|b", HOST],

@@ -98,7 +98,8 @@ function begin<Value>(attempt: () => Value | Promise<Value>): Value | Promise<Va
   }
 }
 
-class ResponseTimeout extends Error {
+/** The error of {@link within}. */
+export class ResponseTimeout extends Error {
   constructor(problem: string, limitMs: number) {
     super(`${problem} within ${Math.round(limitMs)} ms.`);
   }

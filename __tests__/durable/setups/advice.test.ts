@@ -83,7 +83,7 @@ redis.describeWithRedis("the advice of redisQueue", () => {
     await start("appendonly yes\nappendfsync always\nmaxmemory-policy noeviction");
     await fill(open());
     await server.redis.save();
-    const [, dir = ""] = (await server.redis.config("GET", "dir")) as string[];
+    const [, dir = ""] = await server.redis.config("GET", "dir");
     const backup = join(folder, "backup.rdb");
     copyFileSync(join(dir, "dump.rdb"), backup);
     await server.redis.config("REWRITE");

@@ -7,7 +7,7 @@ import { sqliteQueue } from "express-push-verification/durable";
 import { canShare } from "../../../lib/durable/sqlite/node-sqlite";
 import { closeLater, closeOpened, silent } from "../../support/durable";
 import { createFile, damagePages, execute, removeFiles } from "../../support/sqlite";
-import { EVENTS, expectAll, fill, hasTool, readAdvice, restore } from "../setups/advice";
+import { expectAll, fill, hasTool, readAdvice, restore } from "../setups/advice";
 import { describeStates, type State } from "../setups/operators";
 
 const open = (file: string, logger: Logger = silent) =>

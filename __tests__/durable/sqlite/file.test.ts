@@ -179,7 +179,9 @@ function replaceWal(file: string): void {
   fs.writeFileSync(`${file}-wal`, "");
 }
 
-itNeeds("removing open files").each<[title: string, remove: (file: string) => void, isLink?: boolean]>([
+itNeeds("removing open files").each<
+  [title: string, remove: (file: string) => void, isLink?: boolean]
+>([
   ["was replaced", replaceWal],
   [
     "was removed by another program, after this process had read the file",

@@ -39,14 +39,21 @@ const OWN_OPTIONS = {
 
 const ignore = () => {};
 
-/** Asserts that pg can read the options: a client of it reads the URL, and the files that it names. */
+/**
+ * Asserts that pg can read the options: a client of it reads the URL, and the files that it names. The
+ * error has no cause, which may have the URL.
+ */
 function assertReadable(config: ClientConfig): void {
+  const problem = findProblem(() => new Client({ ...config, stream: () => new Socket() }));
+  if (problem === undefined) return;
+  throw new TypeError(`postgresQueue: option connection cannot be read by pg: ${problem}.`);
+}
+
+function findProblem(create: () => Client): string | undefined {
   try {
-    new Client({ ...config, stream: () => new Socket() });
+    return void create();
   } catch (error) {
-    const { message } = error as Error;
-    // Not as its cause: that may have the URL.
-    throw new TypeError(`postgresQueue: option connection cannot be read by pg: ${message}.`);
+    return (error as Error).message;
   }
 }
 

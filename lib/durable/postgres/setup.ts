@@ -166,7 +166,7 @@ export function findRejection(
   const known = LASTING.find(([codes]) => codes.test(code));
   const [, reason, fix] = known ?? [undefined, ...findUnnamed(code, client, socket)];
   if (reason === undefined) return undefined;
-  const [text = ""] = String((error as Error).message).split("\n", 1);
+  const [text = ""] = (error as Error).message.split("\n", 1);
   return new QueueError(
     "POSTGRES_REJECTED",
     `postgresQueue: Postgres ${reason}: ${text.replace(/\.$/, "")}. ${fix}`,
@@ -207,7 +207,7 @@ function findUnnamed(
 }
 
 /** Returns the code of an error; "" for one of pg itself. */
-const codeOf = (error: unknown) => String((error as { code?: unknown }).code ?? "");
+const codeOf = (error: unknown) => (error as { code?: string }).code ?? "";
 
 /** Returns whether the connection of a statement is of no use after its error. */
 export function isConnectionLost(error: unknown): boolean {

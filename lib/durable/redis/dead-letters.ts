@@ -122,11 +122,12 @@ export function createRedisDeadLetters(
     const score = (await redis.zscore(listKey, id)) ?? "";
     const [letter] = await readAll([id, score]);
     if (letter === undefined || score === "") return 0;
+    // BullMQ rejects the identifiers of other programs; they must not keep the others from a retry.
+    if (!isJobId(id)) return 0;
     const { body, errors } = letter;
     // A process that ends in between leaves the dead letter beside the job: the event is not lost.
-    // BullMQ rejects the identifiers of other programs; they must not keep the others from a retry.
-    const isAdded = isJobId(id) && (await jobs.addAgain(id, { body, errors })) !== undefined;
-    return isAdded ? remove(id, score) : 0;
+    await jobs.addAgain(id, { body, errors });
+    return remove(id, score);
   }
 
   return {

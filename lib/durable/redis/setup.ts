@@ -3,7 +3,7 @@ import * as net from "node:net";
 import * as tls from "node:tls";
 import type { Redis } from "ioredis";
 import { createNeutralCause } from "../../kit/neutral-cause";
-import { within } from "../../kit/retry";
+import { ResponseTimeout, within } from "../../kit/retry";
 import { QueueError } from "../queue-error";
 import { warnOfRisk } from "../queue-options";
 import {
@@ -71,16 +71,16 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
     name: string,
   ): Promise<{ value?: string; doubt?: string }> {
     if (isUnanswered) return { doubt: `Redis does not reply to CONFIG GET ${name}` };
-    let hasEnded = false;
-    const reply = server.config("GET", name).finally(() => (hasEnded = true));
     try {
-      const [, value] = (await within(reply, REPLY_MS)) as (string | undefined)[];
+      const [, value] = (await within(server.config("GET", name), REPLY_MS)) as (
+        string | undefined
+      )[];
       return value === undefined ? { doubt: `CONFIG GET ${name} replied nothing` } : { value };
     } catch (error) {
       if (findRedisRejection(error) !== undefined) {
         return { doubt: `CONFIG GET ${name} replied "${describeRedisError(error)}"` };
       }
-      if (!hasEnded) {
+      if (error instanceof ResponseTimeout) {
         isUnanswered = true;
         redis.disconnect(true);
       }

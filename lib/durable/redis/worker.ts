@@ -105,13 +105,17 @@ export function startRedisWorker(
   /** The connection reports its outages itself; BullMQ reports the rejections of Redis here. */
   function reportError(error: Error): void {
     if (findRedisRejection(error) === undefined) return;
-    // A script of BullMQ failed, as it does at the rows of other programs.
-    if (bull !== undefined) jobs.repairCounts().catch(() => {});
+    void repairCounts();
     const isFirst = failedAtMs === undefined;
     failedAtMs = performance.now();
     if (!isFirst) return;
     const reason = describeRedisError(error);
     logger?.error({ error: reason }, `A worker cannot take events: ${reason}`);
+  }
+
+  /** A script of BullMQ failed, as it does at the rows of other programs. If this fails, it fails again. */
+  async function repairCounts(): Promise<void> {
+    if (bull !== undefined) await jobs.repairCounts().catch(() => {});
   }
 
   function reportRun(): void {

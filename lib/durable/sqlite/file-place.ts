@@ -25,6 +25,7 @@ export function findFilePlace(path: string): string {
     const { message } = error as Error;
     throw new TypeError(
       `sqliteQueue: option file must be ${FILE_PATH}; received ${JSON.stringify(path)}: ${message}.`,
+      { cause: error },
     );
   }
 }
