@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
+import { Queue } from "bullmq";
 import { postgresQueue, redisQueue } from "express-push-verification/durable";
 import { createCertificate } from "../support/certificate";
 import { findFreePort } from "../support/ports";
@@ -40,6 +41,14 @@ describeWithRedis("queue … --queue redis://…", () => {
   });
   afterAll(stopRedis);
   testSubcommands(() => ({ store: url, queue: redisQueue({ name: "cli", connection: url }) }));
+  it("stats says that an operator has paused the queue", async () => {
+    const board = new Queue("cli", { prefix: "push", connection: { url } });
+    await board.pause();
+    const { stdout } = await runCommand(["queue", "stats", "--name", "cli", "--queue", url]);
+    await board.resume();
+    await board.close();
+    expect(stdout).toMatch("hold\tpaused");
+  });
   it("--ca names the authority of its certificate", () =>
     expectAuthority(`rediss://127.0.0.1:${tlsPort}`, join(folder, "cert.pem")));
 });

@@ -7,6 +7,12 @@ const { openConsole } = useConsolePages();
 const ERRORS = ["down", "down", "down", "slow", "slow", "alone"];
 
 describeWithBrowser("the page of the queue", () => {
+  it("says on each page that the queue is paused", async () => {
+    const queue = createMemoryQueue([], { hold: "paused" });
+    const { page } = await openConsole("", { router: { queue } });
+    await page.getByText("The queue is paused.").waitFor();
+  });
+
   it("says that there is no worker, groups dead letters by error, and retries one, a group and all", async () => {
     const queue = createMemoryQueue(ERRORS, { workers: 0 });
     const { app, page } = await openConsole("", { router: { queue } });

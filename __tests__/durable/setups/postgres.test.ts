@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { postgresQueue, type PostgresQueueOptions } from "express-push-verification/durable";
 import { createCertificate } from "../../support/certificate";
-import { closeLater, closeOpened, silent } from "../../support/durable";
+import { closeLater, closeOpened, silent, storeFactor } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
 import { needs } from "../../support/needs";
 import * as postgres from "../../support/postgres";
@@ -222,7 +222,19 @@ const inGerman = (title: string, sql: string, grant: RegExp): Setup => {
   ];
 };
 
+/** A copy that was replicated: it has the rows, and not where the sequences are. */
+async function openReplica() {
+  const former = open({ schema: "replica" })();
+  await former.ready();
+  await storeFactor(former, "a");
+  await former.close();
+  await server.query(`alter sequence replica.queue_id_seq restart;
+    alter sequence replica.event_id_seq restart`);
+  return open({ schema: "replica" });
+}
+
 const SETUPS: Setup[] = [
+  ["sequences behind the rows, and another queue", openReplica],
   ["the defaults of Postgres", () => open()],
   inGerman("no schema", "", /grant create on database "postgres" to "app"/),
   inGerman("no tables", "create schema push", /grant usage, create on schema push to "app"/),
@@ -286,6 +298,14 @@ const SETUPS: Setup[] = [
       REJECTED(new RegExp(`denied for \\w+ ${/\w+$/.exec(right)?.[0]}.*grant `)),
       `grant ${right} to least`,
     ),
+  ),
+  withSql(
+    "least rights, a sequence behind the rows",
+    `insert into least.event (queue, run_at, uuid_hash, body) values (99, 0, gen_random_uuid(), '');
+     alter sequence least.event_id_seq restart`,
+    asLeast,
+    REJECTED(/denied for sequence event_id_seq.*usage, update on all sequences/),
+    "delete from least.event where queue = 99",
   ),
   withSql(
     "least rights, row-level security",
