@@ -89,11 +89,11 @@ export function createWorkerPool(
 
   /** Goes on at once while there is more: what has expired is removed as fast as it came. */
   async function purge(): Promise<void> {
-    let isMore = false;
+    let pauseMs = PURGE_MS;
     await attempt(async () => {
-      isMore = await storage.purge();
+      if (await storage.purge()) pauseMs = SLICE_PAUSE_MS;
     });
-    if (!isStopped) purges = schedulePurge(isMore ? SLICE_PAUSE_MS : PURGE_MS);
+    if (!isStopped) purges = schedulePurge(pauseMs);
   }
 
   /** Starts a worker that runs up to `concurrency` events of its runner at a time. */

@@ -1,7 +1,7 @@
 /** Files of SQLite as people have them; `npm run setups` prints the table. */
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { sqliteQueue } from "express-push-verification/durable";
 import { TYPESCRIPT_OPTIONS } from "../../support/child-processes";
 import { silent } from "../../support/durable";

@@ -40,6 +40,9 @@ const SLICE_MS = 10;
 const toBytes = (hex: string) => Buffer.from(hex, "hex");
 const toHex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString("hex");
 
+/** Returns whether a statement of a purge changed as many rows as it may: there may be more. */
+const isFull = ({ changes }: { changes: number | bigint }) => Number(changes) === PURGED_ROWS;
+
 /** The statements name the columns as the storage does. */
 const rows = <Row>(found: unknown[]) => found as Row[];
 
@@ -63,7 +66,6 @@ export function createFileOperations(
     if (sql.forgetExpired.run(bytes).changes !== 0) sql.record.run(bytes, value, outcomeTtlMs);
   }
 
-  const isFull = ({ changes }: { changes: number | bigint }) => Number(changes) === PURGED_ROWS;
   /** The steps of a purge; each returns whether there is more for it. */
   const purges = [
     () => isFull(sql.purge.run()),

@@ -129,11 +129,6 @@ function isReadyCheck({ method = "", url }: IncomingMessage): boolean {
   return url === READY_PATH && ["GET", "HEAD"].includes(method);
 }
 
-/** Whether a program without credentials waits until the emulator is ready. */
-function isReadyCheck({ method = "", url }: IncomingMessage): boolean {
-  return url === READY_PATH && ["GET", "HEAD"].includes(method);
-}
-
 function writeResponse(res: ServerResponse, { status, headers, body }: EndpointResponse): void {
   const json = body === undefined ? undefined : Buffer.from(JSON.stringify(body));
   const content = json && { "Content-Type": "application/json", "Content-Length": json.length };
