@@ -6,12 +6,17 @@ export type Need = keyof typeof lacks;
 /** Returns whether this platform has what a test needs. */
 export const has = (need: Need): boolean => lacks[need].platforms.includes(process.platform);
 
-/** Adds the reason to the title of a skipped test: the last line of the run has it. */
-const skip = (need: Need) => (title: string) =>
-  it.skip(`${title} [not on ${process.platform}: ${lacks[need].reason}]`, () => {});
+/** Adds the reason to the title of a skipped test, or of a table of them: the last line has it. */
+function skip(need: Need) {
+  const explain = (title: string) => `${title} [not on ${process.platform}: ${lacks[need].reason}]`;
+  const one = (title: string) => it.skip(explain(title), () => {});
+  const each = (rows: unknown[]) => (title: string) => it.skip.each(rows)(explain(title), () => {});
+  return Object.assign(one, { each });
+}
 
 /** `it` for a test with a need. */
-export const itNeeds = (need: Need) => (has(need) ? it : skip(need)) as typeof it;
+export const itNeeds = (need: Need) => (has(need) ? it : skip(need)) as unknown as typeof it;
 
 /** `describe` for tests with a need. */
-export const describeNeeds = (need: Need) => (has(need) ? describe : skip(need)) as typeof describe;
+export const describeNeeds = (need: Need) =>
+  (has(need) ? describe : skip(need)) as unknown as typeof describe;

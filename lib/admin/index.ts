@@ -1,6 +1,6 @@
 export { createAdminClient, type AdminClient } from "./client/client";
 export { confirmWith, type ConfirmWithOptions } from "./client/confirm-with";
-export type { AdminClientOptions, RequestOptions } from "./client/options";
+export type { AdminClientOptions, FetchOptions, RequestOptions } from "./client/options";
 export type { Page, PageQuery } from "./client/list";
 export type { CreatedKey, Key, KeyInput } from "./client/key";
 export type { Ensured, Finding, Receiver, Webhook } from "./client/webhook";

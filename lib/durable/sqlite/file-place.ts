@@ -31,8 +31,8 @@ export function findFilePlace(path: string): string {
 }
 
 function followLinks(path: string): string {
-  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync(path);
-  const place = join(realpathSync(dirname(path)), basename(path));
+  if (statSync(path, { throwIfNoEntry: false }) !== undefined) return realpathSync.native(path);
+  const place = join(realpathSync.native(dirname(path)), basename(path));
   // A link to a file that does not exist yet.
   const isLink = lstatSync(place, { throwIfNoEntry: false })?.isSymbolicLink() === true;
   return isLink ? followLinks(resolve(dirname(place), readlinkSync(place))) : place;

@@ -6,7 +6,7 @@ import { createStore } from "./store";
 const SHOWN_MS = 10_000;
 
 const announced = createStore({ text: "", isShown: false });
-let hideTimer: number | undefined;
+let hideTimer: ReturnType<typeof setTimeout> | undefined;
 
 /** Announces a change to a screen reader; what an action has done is shown, too. */
 export function announce(text: string, isShown = false): void {

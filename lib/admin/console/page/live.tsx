@@ -39,7 +39,7 @@ const MAX_PROCESSES = 20;
 export const hasProcesses = (): boolean => cursors.size > 1;
 
 let unannounced = 0;
-let announceTimer: number | undefined;
+let announceTimer: ReturnType<typeof setTimeout> | undefined;
 
 function apply({ rows: changed, process, totals, isComplete, cursor }: LiveUpdate): void {
   cursors.delete(process.id);
@@ -71,7 +71,7 @@ function announceRows(): void {
 /** Follows the receiver's list for as long as the page is open. */
 export async function followReceiver(): Promise<never> {
   let pauseMs = FIRST_PAUSE_MS;
-  let lostTimer: number | undefined;
+  let lostTimer: ReturnType<typeof setTimeout> | undefined;
   const setState = (look: string, text: string, isForbidden = false) => {
     clearTimeout(lostTimer);
     lostTimer = undefined;
