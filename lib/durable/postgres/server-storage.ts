@@ -140,7 +140,10 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
     async store(events) {
       const kept = new Map<string | null, string>();
       for (let missing = events; missing.length > 0;) {
-        const values = [JSON.stringify(missing), dedupeTtlMs, outcomeTtlMs, queue];
+        const rows = missing.map(({ outcome, ...event }) => {
+          return { ...event, outcomeKey: outcome?.key, value: outcome?.value };
+        });
+        const values = [JSON.stringify(rows), dedupeTtlMs, outcomeTtlMs, queue];
         const found = await run<{ key: string | null; content: string }>("store", ...values);
         for (const { key, content } of found) kept.set(key, content);
         // Another process stored these after the statement began: the next statement sees them.

@@ -47,11 +47,10 @@ export function writeStatements(schema: string, channel: string, sender: string)
     // other without a deadlock. An expired row is replaced. Existing rows come first.
     store: `
       with input as materialized (
-        select *, (outcome->>'key')::uuid as outcome_key, outcome->>'value' as value,
-          nextval('${schema}.event_id_seq') as id
+        select *, nextval('${schema}.event_id_seq') as id
         from rows from (json_to_recordset($1::json) as (
-          key uuid, content uuid, "uuidHash" uuid, body text, outcome json
-        )) with ordinality as row (key, content, uuid_hash, body, outcome, position)
+          key uuid, content uuid, "uuidHash" uuid, body text, "outcomeKey" uuid, value text
+        )) with ordinality as row (key, content, uuid_hash, body, outcome_key, value, position)
       ), kept as (
         insert into ${schema}.delivery as stored (key, content, event_id, expires_at)
         select distinct on (key) key, content, id, ${NOW} + $2::bigint

@@ -46,6 +46,9 @@ const isFull = ({ changes }: { changes: number | bigint }) => Number(changes) ==
 /** The statements name the columns as the storage does. */
 const rows = <Row>(found: unknown[]) => found as Row[];
 
+const countOf = ({ changes }: { changes: number | bigint }) => Number(changes);
+const isFull = (result: { changes: number | bigint }) => countOf(result) === PURGED_ROWS;
+
 /** Creates the operations of the thread on an open file: the methods of the storage, and some of its own. */
 export function createFileOperations(
   connection: SqliteConnection,
@@ -61,9 +64,9 @@ export function createFileOperations(
 
   function record({ key, value }: StoredOutcome): void {
     const bytes = toBytes(key);
-    if (sql.record.run(bytes, value, outcomeTtlMs).changes !== 0) return;
+    if (countOf(sql.record.run(bytes, value, outcomeTtlMs)) > 0) return;
     // A new identifier: other processes read the outcomes that come after the last one they know.
-    if (sql.forgetExpired.run(bytes).changes !== 0) sql.record.run(bytes, value, outcomeTtlMs);
+    if (countOf(sql.forgetExpired.run(bytes)) > 0) sql.record.run(bytes, value, outcomeTtlMs);
   }
 
   /** The steps of a purge; each returns whether there is more for it. */
@@ -134,10 +137,10 @@ export function createFileOperations(
     deadLetters: (after) => rows(sql.deadLetters.all(after?.atMs ?? 0, BigInt(after?.id ?? 0))),
     find: (uuidHash) =>
       rows(sql.find.all(toBytes(uuidHash), ...rangeOfKeys(uuidHash).map(toBytes))),
-    retry: (ids) => Number(sql.retry.run(JSON.stringify(ids)).changes),
+    retry: (ids) => countOf(sql.retry.run(JSON.stringify(ids))),
     discard(ids) {
       sql.noteDiscarded.run(JSON.stringify(ids));
-      return Number(sql.discard.run(JSON.stringify(ids)).changes);
+      return countOf(sql.discard.run(JSON.stringify(ids)));
     },
     stats: () => sql.stats.get() as unknown as QueueStats,
     purge() {
