@@ -3,13 +3,14 @@
 const { randomUUID } = require("node:crypto");
 const { createMemoryDedupe } = require("../../dist");
 const { createMemoryOutcomes } = require("../../dist/core/delivery/memory-outcomes.js");
-const { decodeForm, readBytes } = require("../../dist/core/event/form.js");
+const { toOutcome } = require("../../dist/core/delivery/outcome.js");
+const { decodeForm } = require("../../dist/core/event/form.js");
 const { parseEvent } = require("../../dist/core/event/parse.js");
 const { signRequest } = require("./requests.cjs");
 
 function holdOutcome(outcomes) {
   const { body } = signRequest();
-  outcomes.record("", parseEvent(decodeForm(body)), readBytes(body));
+  outcomes.record("", toOutcome(parseEvent(decodeForm(body))));
 }
 
 function holdUuid(dedupe) {
@@ -37,5 +38,5 @@ function measureHeld(memory, hold, count) {
   return `${((measureBytes() - before) / 1e6).toFixed(0).padStart(4)} MB  ${count}`;
 }
 
-console.log(measureHeld(createMemoryOutcomes(), holdOutcome, 10_000), "outcomes of challenges");
+console.log(measureHeld(createMemoryOutcomes(), holdOutcome, 100_000), "outcomes of challenges");
 console.log(measureHeld(createMemoryDedupe(), holdUuid, 100_000), "uuids");

@@ -22,11 +22,6 @@ export function isRawBody(body: unknown): body is string | Uint8Array {
   return typeof body === "string" || isUint8Array(body);
 }
 
-/** Copies the bytes of a form into a text, one byte a character. */
-export function readBytes(form: string | Uint8Array): string {
-  return viewBytes(form).toString("latin1");
-}
-
 function viewBytes(form: string | Uint8Array): Buffer {
   if (typeof form === "string") return Buffer.from(form);
   return Buffer.from(form.buffer, form.byteOffset, form.length);
