@@ -86,8 +86,9 @@ function findProblem(value: unknown): string | undefined {
   if ((value.connectionString ?? value.url) !== undefined) {
     return "Pass the URL itself as connection, not in an object.";
   }
-  if (String(value.host).includes("://"))
+  if (String(value.host).includes("://")) {
     return "host is a URL: pass the URL itself as connection.";
+  }
   return findOptionProblem(value, OPTION_RULES);
 }
 

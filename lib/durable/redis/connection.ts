@@ -185,8 +185,8 @@ export function describeRedisError(error: unknown): string {
 }
 
 /**
- * The error replies of a server that will accept the command soon, or of a cluster where another
- * server does, once the client knows it.
+ * The codes of the error replies of a server that will accept the command soon, or of a cluster where
+ * another server does, once the client knows it. Redis has no code for too many clients.
  */
 const TRANSIENT =
   /^(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|TRYAGAIN|MOVED|ASK|ERR max number of clients)\b/;

@@ -123,8 +123,9 @@ function withoutUrl(connection: RedisConnection): RedisSettings["connection"] {
  * mistake as a text.
  */
 function readUrl(url: unknown): RedisConnectionOptions | string {
-  if (typeof url !== "string" || !/^rediss?:\/\//i.test(url))
+  if (typeof url !== "string" || !/^rediss?:\/\//i.test(url)) {
     return "It must begin with redis:// or, for TLS, rediss://.";
+  }
   const read = readStoreUrl(url);
   if (typeof read === "string") return read;
   const { user, password, host, port = 6379, path, parameters } = read;

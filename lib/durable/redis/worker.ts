@@ -105,7 +105,7 @@ export function startRedisWorker(
   /** The connection reports its outages itself; BullMQ reports the rejections of Redis here. */
   function reportError(error: Error): void {
     if (findRedisRejection(error) === undefined) return;
-    void repairCounts();
+    if (error.message.startsWith("ERR")) void repairCounts();
     const isFirst = failedAtMs === undefined;
     failedAtMs = performance.now();
     if (!isFirst) return;
