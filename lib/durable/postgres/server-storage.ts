@@ -104,8 +104,10 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
         resolve(failure);
       });
     });
+    let isConnected = false;
     try {
       await client.connect();
+      isConnected = true;
       await checkDurability(client, settings);
       await assertNotPooled(client, connections.createClient().client);
       queue = await prepareSchema(client, settings, Object.values(statements));
@@ -113,7 +115,7 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
       await assertCommitted(client, statements.forgetMember);
     } catch (error) {
       // First: it looks whether the server has ended the connection.
-      const rejection = findRejection(error, opened);
+      const rejection = findRejection(error, isConnected ? undefined : opened);
       destroy();
       throw rejection ?? toNeutralError(error);
     }

@@ -154,17 +154,22 @@ const NEUTRAL = /^(08|25|28|3D|42501|53|57|58)/;
 /** A new connection finds out why transactions are read-only, or the server ends. */
 const ENDING = /^(25006|57P0)/;
 
-/** Returns the error of a Postgres that cannot be used as it is set up; undefined for an outage. */
+/**
+ * Returns the error of a Postgres that cannot be used as it is set up; undefined for an outage.
+ *
+ * @param connecting the client whose connection failed.
+ */
 export function findRejection(
   error: unknown,
-  { client, socket }: { client: Client; socket: Socket },
+  connecting?: { client: Client; socket: Socket },
 ): QueueError | undefined {
   if (error instanceof QueueError) return error;
   const code = codeOf(error);
   // Of a pooler that gives the connection of one client to another.
   if (code === "42P05" || code === "26000") return createPoolerError();
   const known = LASTING.find(([codes]) => codes.test(code));
-  const [, reason, fix] = known ?? [undefined, ...findUnnamed(code, client, socket)];
+  const unnamed = connecting ? findUnnamed(code, connecting.client, connecting.socket) : [];
+  const [, reason, fix] = known ?? [undefined, ...unnamed];
   if (reason === undefined) return undefined;
   const [text = ""] = (error as Error).message.split("\n", 1);
   return new QueueError(
