@@ -191,6 +191,14 @@ describeWithPostgres("the advice of postgresQueue", () => {
     await expectAll(open());
   });
 
+  it("POSTGRES_REJECTED without its database", async () => {
+    const connection = server.url.replace("/postgres", `/missing${count}`);
+    const queue = open({ connection });
+    expect(await readAdvice(queue, "POSTGRES_REJECTED")).toContain("or create it");
+    await run("create database missing$");
+    await expectAll(queue, 0);
+  });
+
   it("POSTGRES_REJECTED with row-level security", async () => {
     await run(`revoke push from app$; grant usage on schema advised$ to app$;
       grant all on all tables in schema advised$ to app$;

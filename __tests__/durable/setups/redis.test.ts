@@ -132,6 +132,11 @@ const SETUPS: Setup[] = [
     withSettings({ "maxmemory-policy": "volatile-lru" }),
     NOT_DURABLE(/maxmemory-policy noeviction/),
   ],
+  [
+    "a database that it does not have",
+    async () => open(`${(await redis.startRedis()).url}/99`),
+    REJECTED(/DB index is out of range/),
+  ],
   ["a wrong password", withSettings(password, "//:hush@"), REJECTED(/^(?!.*hush).*WRONGPASS/)],
   ["no password", withSettings(password), REJECTED(/NOAUTH/)],
   ...[

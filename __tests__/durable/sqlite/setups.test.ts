@@ -90,6 +90,15 @@ const withPermissions = (folder: number, files: Readonly<Record<string, number>>
   }
 };
 
+/** Does what the message for a file of root says. */
+async function changeOwner() {
+  const file = await create(createFile());
+  fs.chmodSync(dirname(file), 0o755);
+  const [, paths = ""] = /may not write to (.*)\. SQLite/.exec(tryAsOtherUser(file).words) ?? [];
+  execFileSync("chown", ["65534", ...paths.split(", ")]);
+  return tryAsOtherUser(file);
+}
+
 const READONLY = (place: string): Rejection => [
   "FILE_READONLY",
   new RegExp(`\\(user \\d+\\) may not write to .*${place}\\.`),
@@ -172,6 +181,13 @@ const SETUPS: Setup[] = [
     WRONG(/2 names/),
   ],
   ["a folder in place of a file", withFile((file) => fs.mkdirSync(file)), WRONG(/path of a file/)],
+<<<<<<< HEAD
+=======
+  ["a file of another user", withPermissions(0o777, { "": 0o444 }), READONLY("push\\.db")],
+  ["a folder of another user", withPermissions(0o555, { "": 0o666 }), READONLY("push-sqlite-\\w+")],
+  ...(isRoot ? [["a file of another user, after chown", changeOwner] as const] : []),
+  ["a folder of another user, no file", withPermissions(0o555, {}), READONLY("push-sqlite-\\w+")],
+>>>>>>> 90de546a (durable: more advice done literally)
   [
     "a folder in place of the -wal",
     withFile(async (file) => fs.mkdirSync(`${await create(file)}-wal`)),
