@@ -146,6 +146,7 @@ async function openReadonlyLink() {
 const OF_OTHERS: Setup[] = [
   ["a file of another user", withPermissions(0o777, { "": 0o444 }), READONLY("push\\.db")],
   ["a folder of another user", withPermissions(0o555, { "": 0o666 }), READONLY("push-sqlite-\\w+")],
+  ...(isRoot ? [["a file of another user, after chown", changeOwner] as const] : []),
   ["a folder of another user, no file", withPermissions(0o555, {}), READONLY("push-sqlite-\\w+")],
   [
     "the -wal of another user's killed process",
@@ -181,13 +182,6 @@ const SETUPS: Setup[] = [
     WRONG(/2 names/),
   ],
   ["a folder in place of a file", withFile((file) => fs.mkdirSync(file)), WRONG(/path of a file/)],
-<<<<<<< HEAD
-=======
-  ["a file of another user", withPermissions(0o777, { "": 0o444 }), READONLY("push\\.db")],
-  ["a folder of another user", withPermissions(0o555, { "": 0o666 }), READONLY("push-sqlite-\\w+")],
-  ...(isRoot ? [["a file of another user, after chown", changeOwner] as const] : []),
-  ["a folder of another user, no file", withPermissions(0o555, {}), READONLY("push-sqlite-\\w+")],
->>>>>>> 90de546a (durable: more advice done literally)
   [
     "a folder in place of the -wal",
     withFile(async (file) => fs.mkdirSync(`${await create(file)}-wal`)),

@@ -40,9 +40,6 @@ const SLICE_MS = 10;
 const toBytes = (hex: string) => Buffer.from(hex, "hex");
 const toHex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString("hex");
 
-/** Returns whether a statement of a purge changed as many rows as it may: there may be more. */
-const isFull = ({ changes }: { changes: number | bigint }) => Number(changes) === PURGED_ROWS;
-
 /** The statements name the columns as the storage does. */
 const rows = <Row>(found: unknown[]) => found as Row[];
 
