@@ -43,7 +43,8 @@ export const SECRETS = Object.values(CREDENTIALS).flatMap(({ username, password 
 export async function startUpstream() {
   /** The requests, such as `POST /v2/x EventTypes=*`. */
   const seen: string[] = [];
-  const script: Scripted[] = [];
+  /** The responses to the next requests; undefined is that of the emulator. */
+  const script: (Scripted | undefined)[] = [];
   // Dates have whole seconds: a clock of its own gives each resource a later date than the one before.
   let seconds = Date.UTC(2024, 2, 5, 9) / 1000;
   const emulator = await startEmulator({

@@ -106,24 +106,6 @@ it.each<[string, { status: number; body?: unknown; headers?: typeof late }, obje
   await expect(fetched).rejects.toMatchObject({ name: "ApiError", ...request, ...expected });
 });
 
-it.each([
-  ["before the request", undefined],
-  ["while it waits", { status: 0, hangs: true }],
-  ["in a pause", { status: 429, headers: { "retry-after": "20" } }],
-])("failures are the reason of the signal %s", async (_when, scripted) => {
-  const reason = new Error("changed my mind");
-  const stop = new AbortController();
-  if (scripted === undefined) stop.abort(reason);
-  else upstream.script.push(scripted);
-  const fetched = upstream.client.keys.fetch(KEY_SID, { signal: stop.signal });
-  const rejected = expect(fetched).rejects.toBe(reason);
-  const sent = scripted === undefined ? 0 : 1;
-  await until(() => upstream.seen.length === sent);
-  stop.abort(reason);
-  await rejected;
-  expect(upstream.seen).toHaveLength(sent);
-});
-
 const headers = { "retry-after": "0" };
 it.each<[string, "GET" | "POST" | "DELETE", object, tries: number, times?: number]>([
   ["429", "GET", { status: 429, headers }, 2],

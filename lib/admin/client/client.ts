@@ -71,19 +71,20 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
     try {
       return await transport(request, schema);
     } catch (error) {
-      if (!(await needsMainKey(error))) throw error;
+      if (!(await needsMainKey(error, request.signal))) throw error;
       throw createApiError(request, "MAIN_KEY_REQUIRED", error, (error as ApiError).status);
     }
   };
 
   /** Returns whether the service rejected a valid Standard key, and not wrong credentials. */
-  async function needsMainKey(error: unknown): Promise<boolean> {
+  async function needsMainKey(error: unknown, signal: AbortSignal | undefined): Promise<boolean> {
     if (keySid === undefined || !(error instanceof ApiError)) return false;
     if (error.status !== 401) return error.status === 403;
     try {
-      await webhooks.page({ pageSize: 1 });
+      await webhooks.page({ pageSize: 1, signal });
       return true;
     } catch {
+      signal?.throwIfAborted();
       // The credentials are rejected everywhere, so the kind of Key is not the reason.
       return false;
     }

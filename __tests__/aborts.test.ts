@@ -1,0 +1,191 @@
+/** Each public function that takes a signal: aborted before, in each of its waits, and after. */
+import { getEventListeners } from "node:events";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { sendRequest } from "express-push-verification/emulator";
+import { signedRequest } from "express-push-verification/testing";
+import { ROOT, readText } from "./support/docs";
+import { createMemoryOutcomes } from "../lib/core/delivery/memory-outcomes";
+import { createReceiver } from "./support/receivers";
+import { startServer, stopServers } from "./support/servers";
+import { clientAt, CREDENTIALS, useUpstream, WEBHOOK } from "./support/upstream";
+import { collect, createGate, nextTurn, until } from "./support/waiting";
+import { AUTH_TOKEN, CHALLENGE_SID, FACTOR_SID, PUBLIC_URL } from "./support/webhook-requests";
+
+const REASON = new Error("changed my mind");
+/** How many turns of the event loop an aborted function may take to end. */
+const TURNS = 500;
+const upstream = useUpstream();
+
+afterEach(stopServers);
+
+/** Aborts a function now; expects that it ends with the reason, and leaves no listener. */
+async function expectAborted(running: Promise<unknown>, stop: AbortController): Promise<void> {
+  const ended = running.then(
+    () => "resolved",
+    (reason: unknown) => reason,
+  );
+  stop.abort(REASON);
+  let result: unknown;
+  void ended.then((value) => (result = value));
+  for (let turns = 0; turns < TURNS && result === undefined; turns++) await nextTurn();
+  expect(result).toBe(REASON);
+  expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+}
+
+const ITEMS = 3;
+type Client = ReturnType<typeof clientAt>;
+type Run = (client: Client, signal: AbortSignal) => Promise<unknown>;
+const entityIdentity = "ada";
+const sidOf = async (client: Client, kind: "keys" | "webhooks") =>
+  (await client[kind].page({ pageSize: 1 })).items[0]!.sid;
+const listings = (kind: "keys" | "webhooks"): Record<string, Run> => ({
+  [`${kind}.list`]: (client, signal) =>
+    collect<unknown>(client[kind].list({ pageSize: 1, signal })),
+  [`${kind}.pages`]: (client, signal) =>
+    collect<unknown>(client[kind].pages({ pageSize: 1, signal })),
+  [`${kind}.page`]: (client, signal) => client[kind].page({ signal }),
+});
+
+/** A call of each method of the client. */
+const METHODS: Record<string, (sid: string) => Run> = {
+  ...Object.fromEntries(
+    Object.entries({ ...listings("keys"), ...listings("webhooks") }).map(([name, run]) => [
+      name,
+      () => run,
+    ]),
+  ),
+  "keys.fetch": (sid) => (client, signal) => client.keys.fetch(sid, { signal }),
+  "keys.create": () => (client, signal) => client.keys.create({}, { signal }),
+  "keys.update": (sid) => (client, signal) => client.keys.update(sid, {}, { signal }),
+  "keys.delete": (sid) => (client, signal) => client.keys.delete(sid, { signal }),
+  "webhooks.fetch": (sid) => (client, signal) => client.webhooks.fetch(sid, { signal }),
+  "webhooks.create": () => (client, signal) => client.webhooks.create(WEBHOOK, { signal }),
+  "webhooks.update": (sid) => (client, signal) => client.webhooks.update(sid, {}, { signal }),
+  "webhooks.delete": (sid) => (client, signal) => client.webhooks.delete(sid, { signal }),
+  "webhooks.ensure": () => (client, signal) =>
+    client.webhooks.ensure({ ...WEBHOOK, webhook_url: "https://new.example.test/" }, { signal }),
+  "webhooks.check": () => (client, signal) =>
+    client.webhooks.check(createReceiver().push, { signal }),
+  "challenges.fetch": () => (client, signal) =>
+    client.challenges.fetch({ entityIdentity, challengeSid: CHALLENGE_SID }, { signal }),
+  "factors.fetch": () => (client, signal) =>
+    client.factors.fetch({ entityIdentity, factorSid: FACTOR_SID }, { signal }),
+};
+const HANGS = { status: 0, hangs: true };
+const PAUSES = { status: 429, headers: { "retry-after": "1000000" } };
+const CLIENTS = [
+  ["the account", CREDENTIALS.account],
+  ["a Standard key", CREDENTIALS.standard],
+] as const;
+
+it("has the options of all functions with a signal", () => {
+  const found = readdirSync(join(ROOT, "lib"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .flatMap((file) => [
+      ...readText(join("lib", file)).matchAll(
+        /^export interface (\w+)[^}]*^ {2}(?:readonly )?signal\?:/gm,
+      ),
+    ]);
+  expect(found.map(([, name]) => name).toSorted()).toEqual([
+    "OutcomeWait",
+
+    "RequestOptions",
+    "SendRequestOptions",
+    "WaitOptions",
+  ]);
+});
+
+it("has a row for each method of the client", () => {
+  const client = clientAt("https://api.example.test");
+  const methods = Object.entries(client).flatMap(([group, value]) =>
+    Object.entries(Object(value) as object)
+      .filter(([, method]) => typeof method === "function")
+      .map(([name]) => `${group}.${name}`),
+  );
+  expect(Object.keys(METHODS).toSorted()).toEqual(methods.toSorted());
+});
+
+describe.each(CLIENTS)("with %s", (_who, credentials) => {
+  it.each(Object.entries(METHODS))("%s ends", async (name, createRun) => {
+    for (let count = 0; count < ITEMS; count++) {
+      upstream.createKey(`key ${count}`);
+      const webhook_url = `https://hooks.example.test/${count}`;
+      upstream.createWebhook({ friendly_name: `hook ${count}`, webhook_url, event_types: ["*"] });
+    }
+    const timeoutMs = 2 ** 31 - 1;
+    const client = clientAt(upstream.url, { ...credentials, timeoutMs });
+    const kind = name.startsWith("keys") ? "keys" : "webhooks";
+    const run = createRun(await sidOf(upstream.client, kind));
+    // Before.
+    const early = new AbortController();
+    early.abort(REASON);
+    const before = upstream.seen.length;
+    await expectAborted(run(client, early.signal), early);
+    expect(upstream.seen).toHaveLength(before);
+    // In the wait for each response, and in the pause after it.
+    for (const scripted of [HANGS, PAUSES]) {
+      let isOver = false;
+      for (let request = 0; !isOver; request++) {
+        const start = upstream.seen.length;
+        upstream.script.splice(0, Infinity, ...Array<undefined>(request).fill(undefined), scripted);
+        const stop = new AbortController();
+        const running = run(client, stop.signal);
+        running.then(
+          () => (isOver = true),
+          () => (isOver = true),
+        );
+        await until(() => isOver || upstream.seen.length === start + request + 1);
+        if (isOver) break;
+        // The client has received the response.
+        if (scripted === PAUSES) for (let turns = 0; turns < TURNS; turns++) await nextTurn();
+        await expectAborted(running, stop);
+        expect(upstream.seen).toHaveLength(start + request + 1);
+        isOver = false;
+      }
+      upstream.script.splice(0);
+    }
+  });
+});
+
+it("sendRequest ends before and while it waits", async () => {
+  const url = `http://127.0.0.1:${await startServer(() => {})}/push`;
+  const request = signedRequest({ authToken: AUTH_TOKEN, publicUrl: url }, "factor.created");
+  const stop = new AbortController();
+  const { opened: isSent, open: onSent } = createGate();
+  const running = sendRequest(request, { signal: stop.signal, onSent });
+  await isSent;
+  stop.abort(REASON);
+  for (const aborted of [running, sendRequest(request, { signal: stop.signal })]) {
+    await expect(aborted).rejects.toMatchObject({ code: "ABORTED", cause: REASON });
+    expect(getEventListeners(stop.signal, "abort")).toEqual([]);
+  }
+});
+
+it.each<[string, (signal: AbortSignal) => Promise<unknown>]>([
+  [
+    "waitForChallenge",
+    (signal) =>
+      createReceiver().push.waitForChallenge({
+        challengeSid: CHALLENGE_SID,
+        entityIdentity,
+        signal,
+      }),
+  ],
+  [
+    "the wait of a memory of outcomes",
+    (signal) =>
+      Promise.resolve(
+        createMemoryOutcomes().wait({
+          account: "",
+          challengeSid: CHALLENGE_SID,
+          timeoutMs: 2 ** 31 - 1,
+          signal,
+        }),
+      ),
+  ],
+])("%s ends before and while it waits", async (_what, run) => {
+  const stop = new AbortController();
+  await expectAborted(run(stop.signal), stop);
+  await expectAborted(run(stop.signal), stop);
+});
