@@ -1,4 +1,4 @@
-import { CONFIRM_MS, confirmOnce, type Confirm } from "../delivery/confirmation";
+import { ConfirmationPending, confirmOnce, type Confirm } from "../delivery/confirmation";
 import { createDispatch } from "../delivery/dispatch";
 import {
   areHandlersEmpty,
@@ -26,7 +26,8 @@ export interface WorkOptions {
   handlerTimeoutMs?: number | undefined;
   /**
    * Confirms the events of receivers with the option `confirm`, in each attempt, before their outcome
-   * is recorded and their handlers run; `false` makes an event a dead letter at once.
+   * is recorded and their handlers run. `false` makes an event a dead letter at once, `"pending"`
+   * after the last attempt.
    * @default the option of the receiver of these handlers in this process; without one, such an
    *   event fails
    */
@@ -62,7 +63,7 @@ export interface RunFailure {
   reason: string;
   /** Whether another run is of no use. */
   isPermanent: boolean;
-  /** Whether it is not confirmed: its uuid may be that of a genuine event. */
+  /** Whether it is not confirmed: as a dead letter, its uuid may be that of a genuine event. */
   isForged: boolean;
   /** Undefined when its process died. */
   durationMs?: number;
@@ -82,7 +83,7 @@ export function planFailure(
 ): Omit<FailedRun, keyof Run> {
   const isDead = failure.isPermanent || failures >= attempts;
   const pauseMs = isDead ? undefined : pauseOf(backoff, failures);
-  return { failures, errors: addFailure(errors, failure), pauseMs, isForged: failure.isForged };
+  return { failures, errors: addFailure(errors, failure), pauseMs, isForged: isDead && failure.isForged };
 }
 
 /** Runs the handlers of stored events, for the worker of any engine. */
@@ -123,7 +124,7 @@ export function createRunner(
 
   async function confirmAndRecord(restored: RestoredEvent): Promise<void> {
     const { event, account, receiver, ambiguity } = restored;
-    await confirmOnce(confirm ?? findConfirm(handlers, receiver), event, CONFIRM_MS, ambiguity);
+    await confirmOnce(confirm ?? findConfirm(handlers, receiver), event, ambiguity);
     if (isChallengeEvent(event)) await recordOutcome(account, event);
   }
 
@@ -147,9 +148,10 @@ export function createRunner(
       } catch (error) {
         const { code, cause, message } = error as WebhookError;
         const isForged = code === "NOT_CONFIRMED";
+        const isFinal = isForged && !(cause instanceof ConfirmationPending);
         return {
           reason: `${code}: ${describeReasons(cause) ?? message}`,
-          isPermanent: isForged || listReasons(cause).some((one) => one instanceof PermanentError),
+          isPermanent: isFinal || listReasons(cause).some((one) => one instanceof PermanentError),
           isForged,
           durationMs: performance.now() - startMs,
         };

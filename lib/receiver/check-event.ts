@@ -4,6 +4,7 @@ import type { VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
 import { isPushEvent, type PushEvent, type UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
+import { hashText } from "../form/hash";
 
 /**
  * Creates the step that parses the event of an authenticated webhook request. It throws a
@@ -14,7 +15,8 @@ export function createCheckEvent(settings: VerifySettings) {
   const { extraParameters, confirm, confirmTypes } = settings;
   const findAmbiguity = createFindAmbiguity(extraParameters);
 
-  return function checkEvent({ method, parts, joined, match, serviceSids }: AuthenticatedRequest) {
+  return function checkEvent(authenticated: AuthenticatedRequest) {
+    const { method, parts, joined, match, serviceSids } = authenticated;
     const { authTokenIndex, signedUrl } = match;
     const event = parseEvent(parts.params);
     const publicUrlIndex = parts.publicUrlIndexes[parts.signedUrls.indexOf(signedUrl)] ?? 0;
@@ -35,7 +37,23 @@ export function createCheckEvent(settings: VerifySettings) {
     if (problem !== undefined) throw new WebhookError("ACCOUNT_NOT_ALLOWED", `The ${problem}.`);
     const needsConfirmation = ambiguity !== undefined || confirmTypes.has(event.type);
     const { reason } = ambiguity ?? {};
-    return { event, authTokenIndex, publicUrlIndex, needsConfirmation, ambiguity: reason };
+    const hash = ambiguity === undefined ? hashContent : hashReading;
+    const indexes = { authTokenIndex, publicUrlIndex };
+    return { event, ...indexes, ...hash(authenticated), needsConfirmation, ambiguity: reason };
+  };
+}
+
+/** A signature is a hash of the content, except that it depends on the token. */
+function hashContent({ signature, listOtherSignatures }: AuthenticatedRequest) {
+  return { contentHash: signature, listOtherHashes: listOtherSignatures };
+}
+
+/** The readings of a text have the same signatures, and are not the same content. */
+function hashReading({ signature, listOtherSignatures, parts }: AuthenticatedRequest) {
+  const hash = (text: string) => hashText(`${text} ${JSON.stringify(parts.params)}`);
+  return {
+    contentHash: hash(signature),
+    listOtherHashes: listOtherSignatures && (() => listOtherSignatures().map(hash)),
   };
 }
 

@@ -82,17 +82,16 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       const headers = checkHeaders(request, settings);
       body = await request.readBody(headers.hasBody);
       const authenticated = await authenticate(request, headers, body, deadlineAtMs);
-      const { event, authTokenIndex, publicUrlIndex, needsConfirmation, ambiguity } =
-        checkEvent(authenticated);
+      const checked = checkEvent(authenticated);
+      const { event, authTokenIndex, publicUrlIndex, needsConfirmation, ambiguity } = checked;
       // Each field by its name: a spread costs a request 10 µs on Node 20.
       queued = {
         event,
         account: scope.accountOf(event.account_sid),
         accountSid: event.account_sid,
         uuid: event.uuid,
-        // A signature is a hash of the content, except that it depends on the token.
-        contentHash: authenticated.signature,
-        listOtherHashes: authenticated.listOtherSignatures,
+        contentHash: checked.contentHash,
+        listOtherHashes: checked.listOtherHashes,
         authTokenIndex,
         publicUrlIndex,
         needsConfirmation,

@@ -71,22 +71,27 @@ describe("client.challenges.fetch", () => {
 describe("confirmWith", () => {
   const { signal } = new AbortController();
   const none = { factor_sid: `YF${OTHER}` };
-  it.each<[type: PushEventType, state: State, isTrue: boolean, differs?: object, more?: object]>([
+  type Row = [type: PushEventType, state: State, is: boolean | "pending", differs?: object];
+  it.each<[...Row, more?: object]>([
     ["challenge.approved", "approved", true],
     ["challenge.denied", "denied", true],
-    ["challenge.approved", "pending", false],
+    ["challenge.approved", "pending", "pending"],
     ["challenge.approved", "denied", false],
     ["challenge.approved", "approved", false, { challenge_sid: `YC${OTHER}` }],
     ["challenge.approved", "approved", false, { account_sid: `AC${OTHER}` }],
     ["challenge.approved", "approved", false, { service_sid: `VA${OTHER}` }],
     ["challenge.approved", "approved", false, { entity_identity: "mallory" }],
     ["challenge.approved", "approved", false, none],
+    // No URL of the API has these identities.
+    ["challenge.approved", "approved", false, { entity_identity: ".." }],
+    ["factor.verified", "verified", false, { entity_identity: "." }],
+    ["factor.deleted", "verified", false, { entity_identity: "." }],
     ["factor.created", "created", true],
     ["factor.created", "verified", true],
     ["factor.created", "created", false, none],
     ["factor.verified", "verified", true],
-    ["factor.verified", "created", false],
-    ["factor.deleted", "verified", false],
+    ["factor.verified", "created", "pending"],
+    ["factor.deleted", "verified", "pending"],
     ["factor.deleted", "verified", true, none],
     // Its text can be read in another way.
     ["factor.deleted", "verified", false, none, { ambiguity: "an addition" }],
@@ -94,9 +99,9 @@ describe("confirmWith", () => {
     ["factor.deleted", "verified", false, { ...none, service_sid: `VA${OTHER}` }],
   ])(
     "of %s, of a user with any name, in the state %s, returns %s for %j %j",
-    async (type, state, isTrue, differs = {}, more = {}) => {
+    async (type, state, is, differs = {}, more = {}) => {
       const event = createEvent(type, state, differs);
-      expect(await confirmWith(client)(event, { signal, ...more })).toBe(isTrue);
+      expect(await confirmWith(client)(event, { signal, ...more })).toBe(is);
     },
   );
 

@@ -1,6 +1,6 @@
 import type { CreatedKey, Key, KeyInput } from "./key";
 import type { List } from "./list";
-import type { RequestOptions } from "./options";
+import type { FetchOptions, RequestOptions } from "./options";
 import type { Ensured, Finding, Receiver, Webhook, WebhookChange, WebhookInput } from "./webhook";
 
 /**
@@ -92,7 +92,7 @@ export interface Challenges {
    * @throws ApiError, `SERVICE_ERROR` with status 404 for a challenge that this user does not have;
    *   InputError for a malformed `challengeSid` or `entityIdentity`.
    */
-  fetch(key: ChallengeKey, options?: RequestOptions): Promise<FetchedChallenge>;
+  fetch(key: ChallengeKey, options?: FetchOptions): Promise<FetchedChallenge>;
 }
 
 /**
@@ -127,5 +127,5 @@ export interface Factors {
    * @throws ApiError, `SERVICE_ERROR` with status 404 for a factor that this user does not have;
    *   InputError for a malformed `factorSid` or `entityIdentity`.
    */
-  fetch(key: FactorKey, options?: RequestOptions): Promise<FetchedFactor>;
+  fetch(key: FactorKey, options?: FetchOptions): Promise<FetchedFactor>;
 }

@@ -4,10 +4,10 @@ import { encodeForm, parseJson } from "../../form/text";
 import type { Pair } from "../../form/event-parameters";
 import { pauseAfter } from "../../time/backoff";
 import { ApiError, createApiError, type FailedRequest } from "./api-error";
-import type { CheckedClientOptions, RequestOptions, ServiceResponse } from "./options";
+import type { CheckedClientOptions, FetchOptions, ServiceResponse } from "./options";
 
 /** Request to the service. */
-export interface ServiceRequest extends FailedRequest, RequestOptions {
+export interface ServiceRequest extends FailedRequest, FetchOptions {
   method: "GET" | "POST" | "DELETE";
   /** Parameters of a POST. */
   form?: readonly Pair[];
@@ -32,18 +32,44 @@ const MAX_RESPONSE_BYTES = 8_388_608;
  *
  * Retries a 429 until `timeoutMs`, and for GET and DELETE also a 5xx or a missing response
  * `maxRetries` times (specification, section 8). The pause before a retry is the response's
- * `Retry-After`, else random, and grows to 2 s.
+ * `Retry-After`, else random, and grows to 2 s. After a 401, it tries the other passwords.
  *
  * @throws ApiError (from the returned function); the reason of `signal`.
  */
 export function createTransport(options: CheckedClientOptions, username: string) {
-  const { password, timeoutMs = 10_000, maxRetries = 2, fetch = globalThis.fetch } = options;
-  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+  const { password, timeoutMs = 10_000 } = options;
+  // Looked up for each request: a test may replace the global function later.
+  const { fetch = (url, init) => globalThis.fetch(url, init) } = options;
+  const authorizations = [password].flat().map((one) => {
+    return `Basic ${Buffer.from(`${username}:${one}`).toString("base64")}`;
+  });
+  /** The authorization that the service has accepted last. */
+  let accepted = 0;
+
+  async function authorizeAndSend<Output>(
+    request: ServiceRequest,
+    schema: ResponseSchema<Output>,
+    signal: AbortSignal,
+  ): Promise<Output> {
+    const first = accepted;
+    for (let turn = 0; ; turn++) {
+      const index = (first + turn) % authorizations.length;
+      try {
+        const output = await attempt(request, schema, signal, authorizations[index] ?? "");
+        accepted = index;
+        return output;
+      } catch (error) {
+        const isRejected = error instanceof ApiError && error.status === 401;
+        if (!isRejected || turn === authorizations.length - 1) throw error;
+      }
+    }
+  }
 
   async function attempt<Output>(
     request: ServiceRequest,
     schema: ResponseSchema<Output>,
     signal: AbortSignal,
+    authorization: string,
   ): Promise<Output> {
     const { method, url, form } = request;
     const headers: Record<string, string> = { authorization, accept: "application/json" };
@@ -71,6 +97,7 @@ export function createTransport(options: CheckedClientOptions, username: string)
     request: ServiceRequest,
     schema: ResponseSchema<Output>,
   ): Promise<Output> {
+    const { maxRetries = options.maxRetries ?? 2 } = request;
     request.signal?.throwIfAborted();
     const timeout = AbortSignal.timeout(timeoutMs);
     const signals = [timeout, request.signal].filter((one) => one !== undefined);
@@ -78,7 +105,7 @@ export function createTransport(options: CheckedClientOptions, username: string)
     const startedMs = performance.now();
     for (let retry = 0; ; retry++) {
       try {
-        return await attempt(request, schema, signal);
+        return await authorizeAndSend(request, schema, signal);
       } catch (cause) {
         const error = toApiError(request, timeout.aborted, cause);
         const { code, status, retryAfterSeconds } = error;

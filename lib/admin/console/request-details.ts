@@ -1,4 +1,4 @@
-import { CONFIRM_MS, confirmOnce, type Confirm } from "../../delivery/confirmation";
+import { confirmOnce, type Confirm } from "../../delivery/confirmation";
 import type { QueuedEvent } from "../../delivery/event-queue";
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
 import type { Pair } from "../../form/event-parameters";
@@ -121,7 +121,7 @@ export async function resendRequest(
   }
   try {
     if (queued.needsConfirmation === true) {
-      await confirmOnce(confirm, event, CONFIRM_MS, queued.ambiguity);
+      await confirmOnce(confirm, event, queued.ambiguity);
     }
     await push.dispatch(event, { authTokenIndex, publicUrlIndex, receiver });
     return undefined;
