@@ -106,6 +106,38 @@ export function describeConfirmation(engine: StoppableEngine): void {
     expect(handled).toEqual(["handle approval 1", "handle approval 1"]);
   });
 
+  it("are decided on their own while a forged event of their uuid is not decided, and once each", async () => {
+    await open({}, { backoff: 60_000 });
+    const forged = respond("approval", "denied");
+    confirm = ({ type }) => (type === "challenge.approved" ? true : "pending");
+    work();
+    await deliver(forged);
+    await untilStats(receiver.queue, { delayed: 1 });
+    await deliver();
+    await deliver();
+    await deliver(forged);
+    expect(await wait()).toHaveProperty("type", "challenge.approved");
+    await untilStats(receiver.queue, { waiting: 0, active: 0, delayed: 1 });
+    const run = ["confirm approval", "confirm approval", "handle approval 1", "outcome approval"];
+    expect(calls.toSorted()).toEqual(run);
+  });
+
+  it("are asked about again while they are pending, and are dead letters after the last attempt", async () => {
+    await open();
+    confirm = () => (calls.length === 1 ? "pending" : true);
+    work();
+    await deliver();
+    await untilCalls(3);
+    expect(calls).toEqual(["confirm approval", "confirm approval", "handle approval 2"]);
+    confirm = () => "pending";
+    await deliver(respond("late", "denied"));
+    await expectDead("NOT_CONFIRMED", 3);
+    // Its uuid is forgotten.
+    confirm = () => true;
+    await deliver(respond("late", "denied"));
+    await until(() => calls.includes("handle late 1"));
+  });
+
   it("of other types are confirmed only if their text can be read in another way", async () => {
     await open();
     confirm = (_event, { ambiguity = "" }) => ambiguity.includes("zone");

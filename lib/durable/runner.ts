@@ -83,7 +83,12 @@ export function planFailure(
 ): Omit<FailedRun, keyof Run> {
   const isDead = failure.isPermanent || failures >= attempts;
   const pauseMs = isDead ? undefined : pauseOf(backoff, failures);
-  return { failures, errors: addFailure(errors, failure), pauseMs, isForged: isDead && failure.isForged };
+  return {
+    failures,
+    errors: addFailure(errors, failure),
+    pauseMs,
+    isForged: isDead && failure.isForged,
+  };
 }
 
 /** Runs the handlers of stored events, for the worker of any engine. */
