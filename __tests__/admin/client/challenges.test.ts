@@ -1,5 +1,10 @@
 import { inspect } from "node:util";
-import { ApiError, confirmWith, InputError } from "express-push-verification/admin";
+import {
+  ApiError,
+  confirmWith,
+  InputError,
+  type AdminClientOptions,
+} from "express-push-verification/admin";
 import type { PushEventType } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import type { Emulator } from "express-push-verification/emulator";
@@ -11,7 +16,7 @@ const OTHER = "1".repeat(32);
 let emulator: Emulator;
 let client: ReturnType<typeof clientOf>;
 
-const clientAt = (at: string, options = {}) =>
+const clientAt = (at: string, options: Partial<AdminClientOptions> = {}) =>
   clientOf(emulator, { at, timeoutMs: 2_000, maxRetries: 0, ...options });
 
 beforeEach(async () => {
@@ -53,8 +58,15 @@ describe("client.challenges.fetch", () => {
       res.writeHead(500, { "content-type": "application/json" });
       res.end(JSON.stringify({ message: `failed: ${req.url}`, code: 20500 }));
     });
+    // As node-fetch describes a failure, with the URL in its message and in that of its cause.
+    const quoting = (url: string) => {
+      const message = `request to ${url} failed, reason: connect ECONNREFUSED`;
+      const cause = Object.assign(new Error(message), { code: "ECONNREFUSED" });
+      return Promise.reject(new Error(message, { cause }));
+    };
     for (const [one, code] of [
       [client, "SERVICE_ERROR"],
+      [clientAt(emulator.url, { fetch: quoting }), "UNREACHABLE"],
       [clientAt("http://127.0.0.1:9"), "UNREACHABLE"],
       [clientAt(`http://127.0.0.1:${hanging}`, { timeoutMs: 50 }), "TIMEOUT"],
       [clientAt(`http://127.0.0.1:${echoing}`), "SERVICE_ERROR"],

@@ -3,7 +3,7 @@ import { readLimited } from "../../form/local-server";
 import { encodeForm, parseJson } from "../../form/text";
 import type { Pair } from "../../form/event-parameters";
 import { pauseAfter } from "../../time/backoff";
-import { ApiError, createApiError, type FailedRequest } from "./api-error";
+import { ApiError, createApiError, findErrorCode, type FailedRequest } from "./api-error";
 import type { CheckedClientOptions, FetchOptions, ServiceResponse } from "./options";
 
 /** Request to the service. */
@@ -132,7 +132,21 @@ export function createTransport(options: CheckedClientOptions, username: string)
 function toApiError(request: ServiceRequest, isTimeout: boolean, cause: unknown): ApiError {
   if (cause instanceof ApiError) return cause;
   request.signal?.throwIfAborted();
-  return createApiError(request, isTimeout ? "TIMEOUT" : "UNREACHABLE", cause);
+  return createApiError(
+    request,
+    isTimeout ? "TIMEOUT" : "UNREACHABLE",
+    hideMessages(cause, request),
+  );
+}
+
+/** The messages of an option `fetch` may quote the URL, which identifies a user. */
+function hideMessages(cause: unknown, { shownPath }: FailedRequest): unknown {
+  if (shownPath === undefined) return cause;
+  const code = findErrorCode(cause);
+  const shown = new Error(
+    `${code ?? "fetch failed"} (the message is not shown: it may name a user)`,
+  );
+  return code === undefined ? shown : Object.assign(shown, { code });
 }
 
 /** Reads a `Retry-After`: a number, or a date (RFC 9110, section 10.2.3). */
