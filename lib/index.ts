@@ -6,7 +6,7 @@ export type { VerifyOptions } from "./receiver/verify-options";
 export { createHandlers } from "./delivery/handler-registry";
 export type { AnyHandler, Handler, HandlerContext, Handlers } from "./delivery/handler-registry";
 export type { WaitOptions } from "./challenge/challenge-wait";
-export type { Confirm } from "./delivery/confirmation";
+export type { Confirm, Confirmation } from "./delivery/confirmation";
 export type { Capture, RejectedRequest } from "./observability/reporter";
 export type { Health } from "./observability/health";
 export type { Logger } from "./observability/logger";

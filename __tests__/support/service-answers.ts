@@ -80,9 +80,9 @@ export async function startAnsweringService() {
   const port = await startServer((req, res) => {
     const [, identity = ""] = /\/Entities\/([^/]+)\//.exec(req.url ?? "") ?? [];
     const about = questions.get(identity);
-    if (about === undefined) return void res.writeHead(500).end();
-    const { answers, question } = about;
-    answers[Math.min(about.asked++, answers.length - 1)]?.respond(res, question);
+    const index = Math.min(about?.asked ?? 0, (about?.answers.length ?? 0) - 1);
+    if (about !== undefined) about.asked++;
+    about?.answers[index]?.respond(res, about.question);
   });
   return {
     url: `http://127.0.0.1:${port}`,

@@ -153,7 +153,7 @@ it("a rejected password is followed by the next one of the list, and an accepted
   const sent: string[] = [];
   const recording: AdminClientOptions["fetch"] = (url, init) => {
     sent.push(atob(init.headers.authorization?.slice("Basic ".length) ?? "").replace(/.*:/, ""));
-    return fetch(url, init as RequestInit);
+    return fetch(url, init);
   };
   const passwords = ["old", account.password, "older"];
   const client = clientAt(upstream.url, { password: passwords, fetch: recording });

@@ -58,7 +58,7 @@ function createRows(service: Service): Row[] {
     const question = { type, identity, sid, factorSid: FACTOR_SID };
     service.answer(question, ...(when === "first" ? [answer, TRUTH] : [answer]));
     const request = eventRequest(type, { uuid: identity, entity_identity: identity, ...challenge });
-    return { ...kind, identity, request, expected: expectedOf(kind) };
+    return { type, answer, when, identity, request, expected: expectedOf(kind) };
   });
 }
 
@@ -133,7 +133,7 @@ describeWithRedis("with a queue", () => {
     });
     const { push, deliver } = await receiveInto(queue, { ...options, ...settings });
     const results = new Map<string, string>();
-    push.onAny(({ uuid }) => void results.set(String(uuid), HANDLED));
+    push.onAny(({ uuid }) => void results.set(uuid, HANDLED));
     await queue.ready();
     queue.work(push.handlers, { concurrency: rows.length });
     for (const { request } of rows) expect(await deliver(request)).toBe(200);

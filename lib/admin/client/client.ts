@@ -128,17 +128,17 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
     shownPath: new URL(`${serviceUrl}/Entities/-/${resource}`).pathname,
   });
   const challenges: Challenges = {
-    async fetch(key, options = {}) {
+    async fetch(key, { signal, maxRetries } = {}) {
       const { entityIdentity, challengeSid } = parseInput("challenge", challengeKeySchema, key);
       const location = locate(entityIdentity, `Challenges/${challengeSid}`);
-      return send({ method: "GET", ...location, ...options }, challengeSchema);
+      return send({ method: "GET", ...location, signal, maxRetries }, challengeSchema);
     },
   };
   const factors: Factors = {
-    async fetch(key, options = {}) {
+    async fetch(key, { signal, maxRetries } = {}) {
       const { entityIdentity, factorSid } = parseInput("factor", factorKeySchema, key);
       const location = locate(entityIdentity, `Factors/${factorSid}`);
-      return send({ method: "GET", ...location, ...options }, factorSchema);
+      return send({ method: "GET", ...location, signal, maxRetries }, factorSchema);
     },
   };
 

@@ -55,10 +55,10 @@ export function confirmWith(
   async function fetchAndCompare(event: PushEvent, signal: AbortSignal): Promise<Confirmation> {
     const { type, entity_identity: entityIdentity, factor_sid: factorSid } = event;
     // The receiver and the worker call again after a failure.
-    const options = { signal, maxRetries: 0 };
+    const once = { signal, maxRetries: 0 };
     if (isChallengeEvent(event)) {
       const challengeSid = event.challenge_sid;
-      const challenge = await client.challenges.fetch({ entityIdentity, challengeSid }, options);
+      const challenge = await client.challenges.fetch({ entityIdentity, challengeSid }, once);
       const { sid, identity, factor_sid, status } = challenge;
       const isSame =
         sid === challengeSid && identity === entityIdentity && factor_sid === factorSid;
@@ -67,7 +67,7 @@ export function confirmWith(
       const respondedAt = challenge.date_responded ?? challenge.date_updated;
       return `challenge.${status}` === type && isRecent(respondedAt);
     }
-    const factor = await client.factors.fetch({ entityIdentity, factorSid }, options);
+    const factor = await client.factors.fetch({ entityIdentity, factorSid }, once);
     if (factor.sid !== factorSid || factor.identity !== entityIdentity) return false;
     if (type === "factor.created") return isRecent(factor.date_created);
     if (type === "factor.deleted" || factor.status === "unverified") return "pending";
