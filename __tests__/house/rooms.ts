@@ -26,7 +26,7 @@ const PAGE = /^admin\/console\/page\/[\w-]+\.tsx$/;
 const HOMES: Record<string, RegExp> = {
   "body-parser": /^admin\/http\/json-body\.ts$/,
   "node:crypto":
-    /^(form\/hash|signature\/(signature|hmac)|emulator\/resources\/(auth-payload|device|totp))\.ts$/,
+    /^(form\/hash|signature\/(signature|hmac|device-key)|emulator\/resources\/(auth-payload|totp))\.ts$/,
   express:
     /^admin\/(http\/(json-body|route)|router\/(router|routes|options|cross-site)|console\/console)\.ts$/,
   zod: /^validation\/zod\.ts$/,

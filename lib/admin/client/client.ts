@@ -22,6 +22,7 @@ import {
   webhookSchema,
 } from "./schemas";
 import { ApiError, createApiError } from "./api-error";
+import { registerAccess } from "./service-access";
 import { createTransport, type Transport } from "./transport";
 
 /** Client of the two REST APIs of the service. */
@@ -144,7 +145,9 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
 
   const keySid = username === accountSid ? undefined : username;
   const usesKey = keySid !== undefined;
-  return { accountSid, serviceSid, usesKey, keySid, keys, webhooks, challenges, factors };
+  const client = { accountSid, serviceSid, usesKey, keySid, keys, webhooks, challenges, factors };
+  registerAccess(client, { send, serviceUrl });
+  return client;
 }
 
 /** Returns the parameters of a form: names in PascalCase, one pair for each value of a list. */

@@ -61,7 +61,10 @@ type ServiceFetch = (
 export interface ServiceResponse {
   status: number;
   ok: boolean;
-  headers: { get(name: string): string | null };
+  headers: {
+    get(name: string): string | null;
+    [Symbol.iterator]?(): Iterator<[string, string]>;
+  };
   body: unknown;
 }
 

@@ -11,6 +11,8 @@ export interface ServiceRequest extends FailedRequest, FetchOptions {
   method: "GET" | "POST" | "DELETE";
   /** Parameters of a POST. */
   form?: readonly Pair[];
+  /** Called with the headers of a response that is no error. */
+  onHeaders?: (headers: ServiceResponse["headers"]) => void;
 }
 
 /** Schema of a response body. Not a type of zod, which the package's declarations must not name. */
@@ -89,8 +91,9 @@ export function createTransport(options: CheckedClientOptions, username: string)
     }
     if (!response.ok) throw createServiceError(request, response, json);
     const result = schema.safeParse(json);
-    if (result.success) return result.data;
-    throw createApiError(request, "BAD_RESPONSE", undefined, status);
+    if (!result.success) throw createApiError(request, "BAD_RESPONSE", undefined, status);
+    request.onHeaders?.(response.headers);
+    return result.data;
   }
 
   return async function send<Output>(

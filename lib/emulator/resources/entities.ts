@@ -1,7 +1,8 @@
 import type { EventParameters } from "../../form/event-parameters";
 import type { PushEventType } from "../../event/event";
 import { callSafely } from "../../observability/safe-call";
-import { isFactorPayload, readDecision, type Decision } from "./auth-payload";
+import type { Decision } from "../../signature/device-key";
+import { isFactorPayload, readDecision } from "./auth-payload";
 import type { Challenge, ChallengeDecision, NewChallenge } from "./entity";
 import type { Entity, Factor, FactorBinding } from "./entity";
 import { formatIso8601 } from "./dates";
