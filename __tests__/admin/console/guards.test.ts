@@ -129,7 +129,6 @@ describe("the options of the console", () => {
   const make = (options: object) => makeStaffApp(NOWHERE, options);
 
   it.each<[string, object, RegExp]>([
-    ["a receiver without the console", { receiver }, /option receiver .* set console to true/],
     ["a queue without the console", { queue: createMemoryQueue([]) }, /option queue .* console/],
     ["a copy of a receiver", { console: true, receiver: { ...receiver } }, /receiver must be/],
     ["an unknown option", { console: { reveals: true } }, /Did you mean "reveal"/],

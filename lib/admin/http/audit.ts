@@ -6,6 +6,7 @@ export type AuditAction =
   | `${"key" | "webhook"}.${"create" | "update" | "delete"}`
   | "dead-letter.retry"
   | "dead-letter.discard"
+  | "rehearsal.run"
   | "request.resend"
   | "test-event.send";
 
@@ -28,12 +29,17 @@ export interface AuditEntry {
   readonly count?: number | undefined;
   /** HTTP status of the response. */
   readonly status: number;
-  /** Code of the error; undefined after a successful write. */
+  /**
+   * Code of the error, or `REHEARSAL_FAILED` when a link of a rehearsal failed; undefined after a
+   * successful write.
+   */
   readonly code: number | string | undefined;
 }
 
 /** Fields of an audit entry that a route sets while it runs. */
-export type Audited = { -readonly [Name in "uuid" | "error" | "count"]?: AuditEntry[Name] };
+export type Audited = {
+  -readonly [Name in "uuid" | "error" | "count" | "code"]?: AuditEntry[Name];
+};
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(["get", "head", "options"]);
 
