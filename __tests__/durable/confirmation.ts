@@ -138,6 +138,17 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await until(() => calls.includes("handle late 1"));
   });
 
+  it("that a tool of this package invented are no dead letters when they are not confirmed", async () => {
+    await open();
+    confirm = () => false;
+    const failed: string[] = [];
+    work({ concurrency: 1, onError: ({ code }) => void failed.push(code) });
+    for (const uuid of ["console-test-1", "trigger-1", "approval"]) await deliver(respond(uuid));
+    await expectDead("NOT_CONFIRMED", 1);
+    await untilStats(receiver.queue, { waiting: 0, active: 0, deadLetters: 1 });
+    expect(failed).toEqual(Array(3).fill("NOT_CONFIRMED"));
+  });
+
   it("of other types are confirmed only if their text can be read in another way", async () => {
     await open();
     confirm = (_event, { ambiguity = "" }) => ambiguity.includes("zone");

@@ -5,6 +5,7 @@ import { createSid } from "../form/sid";
 import { cutText } from "../form/text";
 import { hasParameter, listParameterNames } from "../form/event-parameters";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
+import { INVENTED_PREFIXES } from "../event/invented-event";
 import { SendError, sendRequest, type WebhookRequest, type WebhookResponse } from "../emulator";
 import { signedRequest } from "../testing";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";
@@ -26,6 +27,8 @@ interface TriggerOptions {
   json?: boolean;
 }
 
+const CONFIRM_REJECTS =
+  "A receiver with confirm rejects this invented challenge: its 403, and in a queue no run of a handler, proves everything before confirm. push-webhooks rehearse proves the rest.";
 const TIMEOUT_MS = 15_000;
 const RETRY_FOR_MS = 2_000;
 const PAUSE_MS = 100;
@@ -55,6 +58,7 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
     .action(async (type: PushEventType, options: TriggerOptions) => {
       const { version, method } = options;
       const ids = chooseIds(type, options);
+      if (hasParameter(type, "challenge_sid")) printNote(terminal, CONFIRM_REJECTS);
       const request = await createRequest(terminal, type, options, ids);
       const shownIds = Object.entries(ids).map(([name, value]) => `${name} ${value}`);
       const results: object[] = [];
@@ -77,7 +81,7 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
 /** Chooses random identifiers: a repeated SID would meet the outcome of an earlier run. */
 function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): Record<string, string> {
   const given = new Map(set);
-  const uuid = given.get("uuid") ?? crypto.randomUUID();
+  const uuid = given.get("uuid") ?? `${INVENTED_PREFIXES.trigger}${crypto.randomUUID()}`;
   if (!hasParameter(type, "challenge_sid")) return { uuid };
   return { uuid, challenge_sid: given.get("challenge_sid") ?? createSid("YC") };
 }

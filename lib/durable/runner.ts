@@ -10,6 +10,7 @@ import { PermanentError } from "../errors/permanent-error";
 import { describeReasons, listReasons } from "../errors/thrown-value";
 import { WebhookError } from "../errors/webhook-error";
 import { isChallengeEvent, type ChallengeEvent } from "../event/event";
+import { isInvented } from "../event/invented-event";
 import { publish } from "../observability/diagnostics";
 import { createReporter, type ErrorListener } from "../observability/reporter";
 import { CONFIRM, FUNCTION } from "../validation/option-rules";
@@ -138,7 +139,10 @@ export function createRunner(
     concurrency,
     /** See `RunningWorker`. */
     freedAtMs: () => (running < concurrency ? changedAtMs : undefined),
-    /** Reads a stored event and runs its handlers; returns why that failed. */
+    /**
+     * Reads a stored event and runs its handlers; returns why that failed, unless a tool invented the
+     * event and it is not confirmed.
+     */
     async handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {
       running++;
       const startMs = (changedAtMs = performance.now());
@@ -154,6 +158,8 @@ export function createRunner(
         const { code, cause, message } = error as WebhookError;
         const isForged = code === "NOT_CONFIRMED";
         const isFinal = isForged && !(cause instanceof ConfirmationPending);
+        // Reported above, and no dead letter: nobody can confirm what a tool of ours invented.
+        if (isFinal && isInvented(readEventNames(stored).uuid)) return undefined;
         return {
           reason: `${code}: ${describeReasons(cause) ?? message}`,
           isPermanent: isFinal || listReasons(cause).some((one) => one instanceof PermanentError),

@@ -1,13 +1,11 @@
 import { describeReasons } from "../../errors/thrown-value";
 import type { PushEvent, UnknownPushEvent } from "../../event/event";
+import { INVENTED_PREFIXES } from "../../event/invented-event";
 import { isSid, type SidPrefix } from "../../form/sid";
 import { cutText } from "../../form/text";
 import type { ObservedRequest } from "../../receiver/inspection";
 import type { Claims, EventView, RequestResult, RequestRow } from "./console-view";
 import { createPseudonym, maskIdentity, maskText } from "./mask";
-
-/** The uuid of the events that a console sends begins with it. */
-export const TEST_UUID_PREFIX = "console-test-";
 
 /** Makes the row of an observed request: no token, no signature, and identities masked. */
 export function toRequestRow(
@@ -36,7 +34,7 @@ export function toRequestRow(
     claimed: queued === undefined ? readClaims(observed) : undefined,
     issues: event?.issues.map(({ param, message }) => `${param}: ${message}`) ?? [],
     target: `${cutText(request.method, 20)} ${request.path}`,
-    isTest: uuid?.startsWith(TEST_UUID_PREFIX) === true,
+    isTest: uuid?.startsWith(INVENTED_PREFIXES.console) === true,
     explanation: undefined,
     canExplain: false,
     resent: undefined,

@@ -3,10 +3,10 @@ import * as z from "../../validation/zod";
 import { createSid } from "../../form/sid";
 import { listEventPairs } from "../../form/event-parameters";
 import { PUSH_EVENT_TYPES } from "../../event/event";
+import { INVENTED_PREFIXES } from "../../event/invented-event";
 import type { ReceiverInspection } from "../../receiver/inspection";
 import type { PushWebhooks } from "../../receiver/receiver";
 import type { TestEventResult } from "./console-view";
-import { TEST_UUID_PREFIX } from "./request-row";
 
 /** The schema of {@link TestEventChoice}. */
 export const testEventSchema = z.strictObject({
@@ -51,7 +51,7 @@ export async function sendTestEvent(
   inspection: ReceiverInspection,
   sign: NonNullable<ReceiverInspection["signRequest"]>,
 ): Promise<TestEventResult> {
-  const uuid = `${TEST_UUID_PREFIX}${crypto.randomUUID()}`;
+  const uuid = `${INVENTED_PREFIXES.console}${crypto.randomUUID()}`;
   const { url, ...signed } = sign(createTestParams(uuid, type, inspection));
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   // The service follows no redirect either.
