@@ -1,3 +1,34 @@
+/**
+ * A link of the chain of a login:
+ *
+ * - `credentials`, `service`: the API accepts the client, and has its service
+ * - `webhook`, `enabled`, `types`, `version`, `drift`: the Webhook of the publicUrl exists, is
+ *   enabled, sends the handled types in v2, and nothing else disturbs it
+ * - `factor`, `challenge`: the phone registers, is verified, and approves a challenge
+ * - `delivery`, `signature`: the webhook request arrives, and is authenticated
+ * - `stored`, `confirm`, `handled`: its uuid is claimed, or the event is in the queue; `confirm` says
+ *   that it is true; its handlers succeed
+ * - `waited`: `waitForChallenge` resolves
+ * - `removed`: the entity of the rehearsal is deleted
+ */
+export type RehearsalLink =
+  | "credentials"
+  | "service"
+  | "webhook"
+  | "enabled"
+  | "types"
+  | "version"
+  | "drift"
+  | "factor"
+  | "challenge"
+  | "delivery"
+  | "signature"
+  | "stored"
+  | "confirm"
+  | "handled"
+  | "waited"
+  | "removed";
+
 /** The links of the chain of a login, in their order. */
 export const REHEARSAL_LINKS = [
   "credentials",
@@ -16,22 +47,7 @@ export const REHEARSAL_LINKS = [
   "handled",
   "waited",
   "removed",
-] as const;
-
-/**
- * A link of the chain of a login:
- *
- * - `credentials`, `service`: the API accepts the client, and has its service
- * - `webhook`, `enabled`, `types`, `version`, `drift`: the Webhook of the publicUrl exists, is
- *   enabled, sends the handled types in v2, and nothing else disturbs it
- * - `factor`, `challenge`: the phone registers, is verified, and approves a challenge
- * - `delivery`, `signature`: the webhook request arrives, and is authenticated
- * - `stored`, `confirm`, `handled`: its uuid is claimed, or the event is in the queue; `confirm` says
- *   that it is true; its handlers succeed
- * - `waited`: `waitForChallenge` resolves
- * - `removed`: the entity of the rehearsal is deleted
- */
-export type RehearsalLink = (typeof REHEARSAL_LINKS)[number];
+] as const satisfies readonly RehearsalLink[];
 
 /** One link of a rehearsal. */
 export interface RehearsalRow {
