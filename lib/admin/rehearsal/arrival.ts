@@ -9,6 +9,9 @@ interface WatchedQueue {
   stats(): Promise<{ workers?: number | undefined }>;
 }
 
+/** The request of a wait that has resolved is observed within this time, if it is in this process. */
+const SEEN_MS = 1_000;
+
 const FINAL: ReadonlySet<string> = new Set(["handled", "discarded", "dead"]);
 
 /** What became of the webhook request of a challenge, as far as this process can see. */
@@ -57,11 +60,18 @@ export class Arrival {
     return this.status?.failures.map(({ error }) => error) ?? [];
   }
 
-  /** Whether nothing more will happen that changes a row. */
-  isOver(hasWaited: boolean): boolean {
+  /**
+   * Whether nothing more will happen that changes a row.
+   *
+   * @param sinceWaitMs how long ago the wait resolved; undefined if it has not.
+   */
+  isOver(sinceWaitMs: number | undefined): boolean {
     const { request, status, failures } = this;
+    const hasWaited = sinceWaitMs !== undefined;
     if (request?.error !== undefined) return true;
     if (this.#inspection.queue === undefined) return request !== undefined && hasWaited;
+    // Another process has the request, and its outcome does not name the event.
+    if (hasWaited && request === undefined && status === undefined) return sinceWaitMs > SEEN_MS;
     // Another attempt takes its time, and a worker that never comes takes for ever.
     const hasFailed = failures.at(-1)?.startsWith("HANDLER_") === true;
     const isFinal = status !== undefined && (FINAL.has(status.state) || hasFailed);

@@ -87,10 +87,11 @@ function judgeError(arrival: Arrival, error: WebhookError, given: Circumstances)
   }
   const [cause] = error.explain()?.causes ?? [];
   const reasons = describeReasons(error.cause);
-  const reason =
-    cause?.explanation ?? `${error.message}${reasons === undefined ? "" : ` ${reasons}`}`;
+  const text = cause?.explanation ?? [error.message, reasons].filter(Boolean).join(" ");
   const fix = cause?.fix ?? fixOf(link, given);
-  rows.fail(link, atMs, { reason: `${error.code}: ${reason}`, fix });
+  // It may be that of another client.
+  const about = arrival.request === undefined ? "The only requests were rejected unread. " : "";
+  rows.fail(link, atMs, { reason: `${about}${error.code}: ${text}`, fix });
 }
 
 /** A request that was accepted, by this process or by another one. */

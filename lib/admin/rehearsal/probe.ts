@@ -1,6 +1,10 @@
+import { readLimited } from "../../form/local-server";
 import type { Problem } from "./report";
 
 const TIMEOUT_MS = 5_000;
+/** No response of a receiver is longer. */
+const MAX_BYTES = 1_024;
+const LINE_BREAK = 10;
 
 /**
  * Sends an unsigned request to a publicUrl, to find out why no webhook request arrived.
@@ -18,7 +22,8 @@ export async function probeUrl(publicUrl: string, hasArrived: () => boolean): Pr
       redirect: "manual",
       signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const text = await response.text();
+    const body = (response.body ?? []) as AsyncIterable<Uint8Array>;
+    const bytes = await readLimited(body, MAX_BYTES);
     if (hasArrived()) {
       return {
         reason:
@@ -27,7 +32,8 @@ export async function probeUrl(publicUrl: string, hasArrived: () => boolean): Pr
       };
     }
     // The receiver responds so; nothing else ends its text with a line break.
-    const isReceiver = response.headers.get("cache-control") === "no-store" && text.endsWith("\n");
+    const isReceiver =
+      response.headers.get("cache-control") === "no-store" && bytes?.at(-1) === LINE_BREAK;
     if (isReceiver) {
       return {
         reason: "publicUrl leads to another process, whose requests this process does not see.",

@@ -152,7 +152,8 @@ async function signIn(phone: VirtualPhone, given: SignIn): Promise<void> {
     while (performance.now() < endAtMs) {
       const { uuid } = Object(waited.outcome) as { uuid?: string };
       await arrival.look(arrival.request?.queued?.uuid ?? uuid);
-      if (arrival.isOver(waited.outcome !== undefined)) break;
+      const hasWaited = waited.outcome !== undefined;
+      if (arrival.isOver(hasWaited ? performance.now() - waited.atMs : undefined)) break;
       await sleep(POLL_MS);
     }
     const { publicUrl } = push;
