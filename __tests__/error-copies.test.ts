@@ -37,8 +37,8 @@ describe("the public errors", () => {
   const failed = { code: "HANDLER_FAILED", status: 500 } as const;
   const redis = { code: "REDIS_NOT_DURABLE" } as const;
   const ERRORS: [error: Error, json: object, file: string][] = [
-    [new WebhookError(failed.code, "message"), failed, "errors/webhook-error"],
-    [new PermanentError("message"), {}, "errors/permanent-error"],
+    [new WebhookError(failed.code, "message"), failed, "core/errors/webhook-error"],
+    [new PermanentError("message"), {}, "core/errors/permanent-error"],
     [new ApiError("message", { ...api, ...request }), api, "admin/client/api-error"],
     [new ApiError("message", { ...timeout, ...request }), timeout, "admin/client/api-error"],
     [new InputError("key", issues), input, "admin/client/input-error"],

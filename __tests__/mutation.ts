@@ -7,17 +7,19 @@
 
 /** The files to mutate by default, authentication, parsing and deduplication, and their tests. */
 const CORE: Record<string, string> = {
-  "signature/signature": "signature/{signature,auth-token} receiver/verify-push-request",
-  "receiver/authenticate": "receiver/{auth-tokens,verify-push-request,push-webhooks}",
-  "receiver/ambiguity": "receiver/{ambiguity,ambiguity-honest}",
-  "receiver/body": "receiver/{node-request,verify-push-request,web-request,deadline}",
-  "receiver/method-and-headers": "hostile receiver/explain-requests",
-  "event/parse": "event/parse testing/event-fixture",
-  "delivery/dedupe":
-    "delivery/{dedupe,delivery,confirmation} receiver/{deadline,health} token-rotation",
-  "delivery/memory-dedupe": "delivery/memory-dedupe testing/test-dedupe-store accounts",
-  "delivery/dispatch": "delivery/handlers observability/reporter otel/instrument receiver/warnings",
-  "errors/webhook-error": "errors/webhook-error error-copies receiver/warnings",
+  "core/signature/signature":
+    "core/signature/{signature,auth-token} core/receiver/verify-push-request",
+  "core/receiver/authenticate": "core/receiver/{auth-tokens,verify-push-request,push-webhooks}",
+  "core/receiver/ambiguity": "core/receiver/{ambiguity,ambiguity-honest}",
+  "core/receiver/body": "core/receiver/{node-request,verify-push-request,web-request,deadline}",
+  "core/receiver/method-and-headers": "hostile core/receiver/explain-requests",
+  "core/event/parse": "core/event/parse testing/event-fixture",
+  "core/delivery/dedupe":
+    "core/delivery/{dedupe,delivery,confirmation} core/receiver/{deadline,health} token-rotation",
+  "core/delivery/memory-dedupe": "core/delivery/memory-dedupe testing/test-dedupe-store accounts",
+  "core/delivery/dispatch":
+    "core/delivery/handlers core/observability/reporter otel/instrument core/receiver/warnings",
+  "core/errors/webhook-error": "core/errors/webhook-error error-copies core/receiver/warnings",
 };
 
 /** Runs the tests of a file against each of its mutants; a low score sets the exit code. */
@@ -37,7 +39,7 @@ async function mutate(file: string): Promise<void> {
         globalSetup: null,
         reporters: [],
       },
-      // Nearly every test is related to a file such as errors/webhook-error.ts.
+      // Nearly every test is related to a file such as core/errors/webhook-error.ts.
       enableFindRelatedTests: false,
     },
     coverageAnalysis: "perTest",

@@ -20,7 +20,7 @@ import type { FaultKind } from "../lib/emulator/outbound/faults";
 import type { ChallengeDecision, NewChallenge, NewFactor } from "../lib/emulator/resources/entity";
 import type { NewKey } from "../lib/emulator/resources/keys";
 import type * as emulator from "../lib/emulator/resources/schemas";
-import type { detailsSchema, pushEventSchema, unknownEventSchema } from "../lib/event/schema";
+import type { detailsSchema, pushEventSchema, unknownEventSchema } from "../lib/core/event/schema";
 
 /**
  * A type in the form that both an interface and the output of a schema have: deeply read-only,

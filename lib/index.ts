@@ -1,33 +1,38 @@
-export { pushWebhooks } from "./receiver/push-webhooks";
-export type { DispatchContext, PushWebhooks } from "./receiver/receiver";
-export type { CloseOptions } from "./time/closing";
-export type { PushWebhooksOptions } from "./receiver/options";
-export type { VerifyOptions } from "./receiver/verify-options";
-export { createHandlers } from "./delivery/handler-registry";
-export type { AnyHandler, Handler, HandlerContext, Handlers } from "./delivery/handler-registry";
-export type { WaitOptions } from "./challenge/challenge-wait";
-export type { Confirm, Confirmation } from "./delivery/confirmation";
-export type { Capture, RejectedRequest } from "./observability/reporter";
-export type { Health } from "./observability/health";
-export type { Logger } from "./observability/logger";
-export type { AccountTokens, AuthTokenResolver, AuthTokens } from "./receiver/auth-tokens";
+export { pushWebhooks } from "./core/receiver/push-webhooks";
+export type { DispatchContext, PushWebhooks } from "./core/receiver/receiver";
+export type { CloseOptions } from "./kit/closing";
+export type { PushWebhooksOptions } from "./core/receiver/options";
+export type { VerifyOptions } from "./core/receiver/verify-options";
+export { createHandlers } from "./core/delivery/handler-registry";
+export type {
+  AnyHandler,
+  Handler,
+  HandlerContext,
+  Handlers,
+} from "./core/delivery/handler-registry";
+export type { WaitOptions } from "./core/delivery/challenge-wait";
+export type { Confirm, Confirmation } from "./core/delivery/confirmation";
+export type { Capture, RejectedRequest } from "./core/observability/reporter";
+export type { Health } from "./core/observability/health";
+export type { Logger } from "./kit/logger";
+export type { AccountTokens, AuthTokenResolver, AuthTokens } from "./core/receiver/auth-tokens";
 
-export { verifyPushRequest } from "./receiver/verify-push-request";
-export type { PushRequest } from "./receiver/verify-push-request";
+export { verifyPushRequest } from "./core/receiver/verify-push-request";
+export type { PushRequest } from "./core/receiver/verify-push-request";
 
-export { sign, verifySignature } from "./signature/signature";
-export type { SignedParams, SignOptions, VerifySignatureOptions } from "./signature/signature";
+export { sign, verifySignature } from "./core/signature/signature";
+export type { SignedParams, SignOptions, VerifySignatureOptions } from "./core/signature/signature";
 
-export { explainSignature } from "./signature/explain";
-export type { ExplainSignatureOptions } from "./signature/explain/options";
+export { explainSignature } from "./core/signature/explain";
+export type { ExplainSignatureOptions } from "./core/signature/explain/options";
 export type {
   SignatureCause,
   SignatureCauseCode,
   SignatureReport,
-} from "./signature/explain/causes";
+} from "./core/errors/signature-causes";
 
-export { isChallengeEvent, isPushEvent, PUSH_EVENT_TYPES } from "./event/event";
-export { parsePushEvent } from "./event/parse";
+export { isChallengeEvent, isPushEvent, PUSH_EVENT_TYPES } from "./core/event/event";
+export { parsePushEvent } from "./core/event/parse";
 export type {
   ChallengeApprovedEvent,
   ChallengeDeniedEvent,
@@ -41,17 +46,17 @@ export type {
   PushEventOf,
   PushEventType,
   UnknownPushEvent,
-} from "./event/event";
-export type { Pair, PushEventVersion } from "./form/event-parameters";
+} from "./core/event/event";
+export type { Pair, PushEventVersion } from "./core/event/event-parameters";
 
-export { createMemoryDedupe } from "./delivery/memory-dedupe";
-export type { MemoryDedupeOptions } from "./delivery/memory-dedupe";
-export type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./delivery/dedupe-store";
+export { createMemoryDedupe } from "./core/delivery/memory-dedupe";
+export type { MemoryDedupeOptions } from "./core/delivery/memory-dedupe";
+export type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./core/delivery/dedupe-store";
 
-export { collectMetrics } from "./observability/prometheus";
-export type { Diagnostics } from "./observability/diagnostics";
-export type { Traces } from "./observability/diagnostics";
+export { collectMetrics } from "./core/observability/prometheus";
+export type { Diagnostics } from "./core/observability/diagnostics";
+export type { Traces } from "./core/observability/diagnostics";
 
-export { PermanentError } from "./errors/permanent-error";
-export { WebhookError } from "./errors/webhook-error";
-export type { WebhookErrorCode } from "./errors/codes";
+export { PermanentError } from "./core/errors/permanent-error";
+export { WebhookError } from "./core/errors/webhook-error";
+export type { WebhookErrorCode } from "./core/errors/codes";

@@ -15,7 +15,7 @@ import {
 } from "express-push-verification";
 import type { DurableQueue, QueueOptions, WorkOptions } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import type { QueuedEvent } from "../../lib/delivery/event-queue";
+import type { QueuedEvent } from "../../lib/core/delivery/event-queue";
 import {
   closeLater,
   queuedEvent,

@@ -2,7 +2,7 @@ import { spawnSync } from "node:child_process";
 import { connect } from "node:net";
 import { agent, type Response } from "supertest";
 import { signedRequest } from "express-push-verification/testing";
-import type { WebhookRequest } from "../../lib/signature/signed-request";
+import type { WebhookRequest } from "../../lib/core/signature/signed-request";
 import { until } from "../support/waiting";
 import { startGroup } from "./process-group";
 import { ADA, PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";

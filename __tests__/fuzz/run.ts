@@ -9,8 +9,8 @@
 import fc from "fast-check";
 import { pushWebhooks } from "express-push-verification";
 import { ApiError, createAdminClient, InputError } from "express-push-verification/admin";
-import { decodeForm } from "../../lib/form/form";
-import { joinParams } from "../../lib/signature/signature";
+import { decodeForm } from "../../lib/core/event/form";
+import { joinParams } from "../../lib/core/signature/signature";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,

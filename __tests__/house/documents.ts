@@ -5,9 +5,9 @@ import { pushWebhooks } from "express-push-verification";
 import { InputError } from "express-push-verification/admin";
 import { FAILURE_MESSAGES } from "../../lib/admin/client/api-error";
 import { ERRORS } from "../../lib/emulator/emulator-error";
-import { CAUSES } from "../../lib/signature/explain/causes";
-import { STATUS_BY_CODE } from "../../lib/errors/codes";
-import { TRACE_NAMES } from "../../lib/observability/diagnostics";
+import { CAUSES } from "../../lib/core/errors/signature-causes";
+import { STATUS_BY_CODE } from "../../lib/core/errors/codes";
+import { TRACE_NAMES } from "../../lib/core/observability/diagnostics";
 import { DOCUMENTS, readSection, readText, ROOT } from "../support/docs";
 
 /** Lists of the documents, in any order, and what the code has. */

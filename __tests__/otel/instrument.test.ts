@@ -1,7 +1,7 @@
 import { SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { pushWebhooks } from "express-push-verification";
 import { instrumentPushWebhooks } from "express-push-verification/otel";
-import { publish } from "../../lib/observability/diagnostics";
+import { publish } from "../../lib/core/observability/diagnostics";
 import { silent } from "../support/receivers";
 import { startTelemetry } from "../support/telemetry";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";

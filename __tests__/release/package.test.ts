@@ -65,8 +65,8 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the packed tarball", () => {
-  it("depends on body-parser and commander only", () => {
-    expect(dependencies).toEqual({ "body-parser": "^2.4.0", commander: "^14.0.0" });
+  it("depends on body-parser, commander and zod only", () => {
+    expect(dependencies).toEqual({ "body-parser": "^2.4.0", commander: "^14.0.0", zod: "^4.6.0" });
   });
 
   it("holds the build, the documents, the examples, and nothing else", () => {
@@ -83,7 +83,7 @@ describe("the packed tarball", () => {
       "README.md",
       "SECURITY.md",
       "dist/admin/console/assets/preact.LICENSE",
-      "dist/validation/zod.LICENSE",
+      "dist/core/event/zod.LICENSE",
       "package.json",
     ]);
   });

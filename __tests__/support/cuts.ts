@@ -2,9 +2,9 @@
  * Cuts: other sets of parameters that have the same signed text. An implementation of its own, so
  * that a mistake of the library does not hide here as well.
  */
-import { parseEvent } from "../../lib/event/parse";
-import { V2_PARAMETERS } from "../../lib/form/event-parameters";
-import { createFindAmbiguity } from "../../lib/receiver/ambiguity";
+import { parseEvent } from "../../lib/core/event/parse";
+import { V2_PARAMETERS } from "../../lib/core/event/event-parameters";
+import { createFindAmbiguity } from "../../lib/core/receiver/ambiguity";
 import { words, type Choose, type Cut } from "./attacker-texts";
 
 export type { Cut } from "./attacker-texts";

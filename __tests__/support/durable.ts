@@ -1,5 +1,5 @@
 /** Queues and receivers of the durable tests; each pair stands for one process of an app. */
-import type { QueuedEvent } from "../../lib/delivery/event-queue";
+import type { QueuedEvent } from "../../lib/core/delivery/event-queue";
 import { pushWebhooks, type PushEvent, type PushWebhooksOptions } from "express-push-verification";
 import type { DurableQueue, QueueStats } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";

@@ -1,8 +1,8 @@
 import type { Pair, PushEventType } from "express-push-verification";
-import { signRequest } from "../../lib/signature/signed-request";
+import { signRequest } from "../../lib/core/signature/signed-request";
 import { listFixturePairs } from "../../lib/testing/event-fixture";
 
-export { encodeForm } from "../../lib/form/text";
+export { encodeForm } from "../../lib/kit/text";
 
 export const AUTH_TOKEN = "4f1d9a70c2b84e6f9b3350e1d7a6c815";
 export const PUBLIC_URL = "https://hooks.example.test/push/events";

@@ -1,5 +1,5 @@
 /** The processes of the durable benches: a Redis, web processes and workers, which may be killed. */
-import type { QueuedEvent } from "../../lib/delivery/event-queue";
+import type { QueuedEvent } from "../../lib/core/delivery/event-queue";
 import { fork, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, rmSync } from "node:fs";

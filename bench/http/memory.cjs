@@ -2,9 +2,9 @@
 /** The memory that uuids and outcomes take: run with --expose-gc. */
 const { randomUUID } = require("node:crypto");
 const { createMemoryDedupe } = require("../../dist");
-const { createMemoryOutcomes } = require("../../dist/challenge/memory-outcomes.js");
-const { decodeForm, readBytes } = require("../../dist/form/form.js");
-const { parseEvent } = require("../../dist/event/parse.js");
+const { createMemoryOutcomes } = require("../../dist/core/delivery/memory-outcomes.js");
+const { decodeForm, readBytes } = require("../../dist/core/event/form.js");
+const { parseEvent } = require("../../dist/core/event/parse.js");
 const { signRequest } = require("./requests.cjs");
 
 function holdOutcome(outcomes) {

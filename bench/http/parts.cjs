@@ -3,15 +3,14 @@
  * The parts of a request, each alone and without a socket, and the whole receiver beside them: run
  * with --single-threaded, so that the collector and the compilers of V8 count.
  */
-const http = require("node:http");
-const { Socket } = require("node:net");
 const { pushWebhooks, createMemoryDedupe } = require("../../dist");
-const { createMemoryOutcomes } = require("../../dist/challenge/memory-outcomes.js");
-const { parseEvent } = require("../../dist/event/parse.js");
-const { decodeForm, readBytes } = require("../../dist/form/form.js");
-const { createFindAmbiguity } = require("../../dist/receiver/ambiguity.js");
-const { prepareKey } = require("../../dist/signature/hmac.js");
-const { findMatch, joinParams } = require("../../dist/signature/signature.js");
+const { createMemoryOutcomes } = require("../../dist/core/delivery/memory-outcomes.js");
+const { parseEvent } = require("../../dist/core/event/parse.js");
+const { decodeForm, readBytes } = require("../../dist/core/event/form.js");
+const { createFindAmbiguity } = require("../../dist/core/receiver/ambiguity.js");
+const { createTokenKey } = require("../../dist/core/signature/hmac.js");
+const { findMatch, joinParams } = require("../../dist/core/signature/signature.js");
+const { makeExchange } = require("./exchange.cjs");
 const { median } = require("./median.cjs");
 const { AUTH_TOKEN, PUBLIC_URL, signRequest } = require("./requests.cjs");
 
@@ -19,27 +18,6 @@ const ROUNDS = 9;
 const REQUESTS_PER_ROUND = 3_000;
 /** V8 has compiled most of the request path then. */
 const WARM_UP_ROUNDS = 6;
-
-const socket = new Socket();
-
-/** A request and a response as `node:http` makes them. */
-function makeExchange({ signature, bytes }) {
-  const req = new http.IncomingMessage(socket);
-  const headers = {
-    host: "hooks.example.test",
-    "user-agent": "bench",
-    accept: "*/*",
-    "content-type": "application/x-www-form-urlencoded",
-    "content-length": String(bytes.length),
-    "x-service-signature": signature,
-  };
-  Object.assign(req, { method: "POST", url: "/push", httpVersionMajor: 1, httpVersionMinor: 1 });
-  Object.assign(req, { headers, rawHeaders: Object.entries(headers).flat() });
-  req.push(Buffer.from(bytes));
-  req.push(null);
-  req.complete = true;
-  return { req, res: new http.ServerResponse(req) };
-}
 
 function readAndRespond({ req, res }) {
   return new Promise((resolve) => {
@@ -53,7 +31,7 @@ function readAndRespond({ req, res }) {
   });
 }
 
-const keys = [prepareKey(AUTH_TOKEN)];
+const keys = [createTokenKey(AUTH_TOKEN)];
 const findAmbiguity = createFindAmbiguity([]);
 const dedupe = createMemoryDedupe();
 const outcomes = createMemoryOutcomes();

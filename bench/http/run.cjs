@@ -2,7 +2,7 @@
 /**
  * Runs the benches over HTTP, all of them or those that are named:
  *
- * npm run bench -- [compare] [rejections] [growth] [latency] [uploads] [console] [starts] [memory] [parts] [tracing]
+ * npm run bench -- [compare] [rejections] [growth] [latency] [uploads] [console] [starts] [memory] [parts] [allocation] [tracing]
  * npm run bench -- against=<commit>
  */
 const { spawnSync } = require("node:child_process");
@@ -18,15 +18,21 @@ const BENCHES = {
   starts: () => require("./starts.cjs").starts(),
   tracing: () => require("./tracing.cjs").tracing(),
   memory: () =>
-    runAlone("Memory of uuids and outcomes, in the heap and beside it", "--expose-gc", "memory"),
+    runAlone("Memory of uuids and outcomes, in the heap and beside it", ["--expose-gc"], "memory"),
   parts: () =>
-    runAlone("CPU of a request without a socket, part by part", "--single-threaded", "parts"),
+    runAlone("CPU of a request without a socket, part by part", ["--single-threaded"], "parts"),
+  allocation: () =>
+    runAlone(
+      "Heap and promises of a request without a socket",
+      ["--expose-gc", "--max-semi-space-size=256"],
+      "allocation",
+    ),
 };
 
-/** Runs a bench that needs an option of V8. */
-function runAlone(title, option, name) {
+/** Runs a bench that needs options of V8. */
+function runAlone(title, options, name) {
   console.log(`\n${title}`);
-  const args = [option, `${__dirname}/${name}.cjs`];
+  const args = [...options, `${__dirname}/${name}.cjs`];
   if (spawnSync(process.execPath, args, { stdio: "inherit" }).status !== 0) process.exitCode = 1;
 }
 

@@ -1,39 +1,15 @@
 "use strict";
 /** One contestant in a process of its own; says its port, and its CPU time when asked. */
-const { createHmac, timingSafeEqual } = require("node:crypto");
 const http = require("node:http");
-const querystring = require("node:querystring");
 const express = require("express");
 const { z } = require("zod");
+const { allByHand, HEADER, leastByHand, readOnly } = require("./by-hand.cjs");
 
 const { CONTESTANT, MODE, AUTH_TOKEN: authToken, PUBLIC_URL: publicUrl } = process.env;
 const DIST = process.env.DIST ?? `${__dirname}/../../dist`;
-const HEADER = "x-service-signature";
+const settings = { authToken, publicUrl };
 
 const loadTwilio = () => require(require.resolve("twilio", { paths: [`${__dirname}/..`] }));
-
-function verifyByHand(req, params) {
-  const given = Buffer.from(String(req.headers[HEADER]), "base64");
-  const names = Object.keys(params).sort();
-  const text = publicUrl + names.map((name) => name + params[name]).join("");
-  const right = createHmac("sha1", authToken).update(text).digest();
-  return given.length === right.length && timingSafeEqual(given, right);
-}
-
-function readBody(req, done) {
-  const chunks = [];
-  req.on("data", (chunk) => chunks.push(chunk));
-  req.on("end", () => done(Buffer.concat(chunks).toString()));
-}
-
-function leastByHand(req, res) {
-  readBody(req, (body) => {
-    const params = querystring.parse(body);
-    if (!verifyByHand(req, params)) return res.writeHead(403).end();
-    if (JSON.parse(params.challenge_details).message) handled++;
-    res.writeHead(200).end();
-  });
-}
 
 /** Code that users of the SDK write by hand. */
 const eventSchema = z.object({
@@ -53,6 +29,7 @@ const eventSchema = z.object({
   challenge_details: z.string().optional(),
 });
 let handled = 0;
+const onHandled = () => void handled++;
 function handleByHand(params) {
   const event = eventSchema.parse(params);
   const details =
@@ -64,33 +41,6 @@ function handleByHand(params) {
     default:
       handled--;
   }
-}
-
-/** By hand, but as much as this package does: each field, all JSON, one run per uuid, outcomes. */
-const JSON_PARAMETERS = [
-  "factor_metadata",
-  "challenge_details",
-  "challenge_hidden_details",
-  "challenge_metadata",
-];
-const bodies = new Map();
-const sids = new Map();
-function allByHand() {
-  const { pushEventSchema } = require(`${DIST}/event/schema.js`);
-  return (req, res) =>
-    readBody(req, (body) => {
-      const params = querystring.parse(body);
-      if (!verifyByHand(req, params)) return res.writeHead(403).end();
-      const draft = { ...params, version: "v2", params: [], issues: [] };
-      for (const name of JSON_PARAMETERS) draft[name] = JSON.parse(draft[name]);
-      const { uuid, type, challenge_sid } = pushEventSchema.parse(draft);
-      if (!bodies.has(uuid)) {
-        bodies.set(uuid, body);
-        sids.set(challenge_sid, uuid);
-        if (type === "challenge.approved") handled++;
-      }
-      res.writeHead(200).end();
-    });
 }
 
 function expressWith(...middlewares) {
@@ -118,8 +68,8 @@ function ours(options = {}) {
 }
 
 const CONTESTANTS = {
-  a: () => (req, res) => readBody(req, () => res.writeHead(200).end()),
-  b: () => leastByHand,
+  a: readOnly,
+  b: () => leastByHand(settings, onHandled),
   c: () => expressWith(express.urlencoded({ extended: false }), ok),
   d: () => expressWith(express.urlencoded({ extended: false }), sdk(), ok),
   e: () =>
@@ -154,9 +104,9 @@ const CONTESTANTS = {
     app.use("/admin", adminRouter({ client, authorize, console: true, receiver: push }));
     return app;
   },
-  h: () => allByHand(),
-  i: () => expressWith(allByHand()),
-  l: () => expressWith(leastByHand),
+  h: () => allByHand(settings, onHandled, DIST),
+  i: () => expressWith(allByHand(settings, onHandled, DIST)),
+  l: () => expressWith(leastByHand(settings, onHandled)),
   // Reads on until the sender has read the response: otherwise the reset loses it.
   reject: () => (req, res) => {
     res.writeHead(413, { Connection: "close", "Content-Length": 0 }).flushHeaders();

@@ -1,6 +1,6 @@
 import { Option, type Command } from "commander";
-import { isHostname } from "../form/local-server";
-import { isHttpUrl } from "../form/url";
+import { isHostname } from "../kit/local-server";
+import { isHttpUrl } from "../kit/url";
 
 /** Mistake in the arguments or the environment; ends the program with exit code 2. */
 export class UsageError extends Error {

@@ -1,11 +1,16 @@
 import { readFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
-import type { SignatureCause, SignatureReport } from "../signature/explain/causes";
-import { explain as explainSignature, explainCause } from "../signature/explain/explain-signature";
-import { listBodyPairs } from "../signature/explain/bodies";
-import { createGetParts, UncoveredTargetError } from "../signature/signed-parts";
-import type { Capture } from "../observability/reporter";
-import { joinReceivedUrl } from "../receiver/incoming-request";
+import {
+  type Capture,
+  createGetParts,
+  explain as explainSignature,
+  explainCause,
+  joinReceivedUrl,
+  listBodyPairs,
+  type SignatureCause,
+  type SignatureReport,
+  UncoveredTargetError,
+} from "../core/door";
 import { readCaptures } from "./record-command";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";
 import { readSecret } from "./environment";

@@ -1,6 +1,6 @@
 import { isNativeError } from "node:util/types";
 import { Command, CommanderError } from "commander";
-import { describeError } from "../errors/thrown-value";
+import { describeError } from "../kit/thrown-value";
 import { addEmulatorCommand } from "./emulator-command";
 import { addExplainCommand } from "./explain-command";
 import { addQueueCommand } from "./queue-command";

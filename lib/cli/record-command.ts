@@ -5,11 +5,10 @@ import { request as requestHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import { urlToHttpOptions } from "node:url";
 import type { Command } from "commander";
-import * as z from "../validation/zod";
-import { isForOtherPage, isLocalHost, readLimited } from "../form/local-server";
-import { parseJson } from "../form/text";
-import type { Capture } from "../observability/reporter";
-import { pairHeaders } from "../receiver/node-request";
+import * as z from "zod";
+import { isForOtherPage, isLocalHost, readLimited } from "../kit/local-server";
+import { parseJson } from "../kit/text";
+import { type Capture, pairHeaders } from "../core/door";
 import { print, printJson, printNote, printPainted, type Terminal } from "./terminal";
 import { addServerOptions, assertUrl, type ServerOptions, UsageError } from "./arguments";
 

@@ -1,6 +1,6 @@
 import type { Command } from "commander";
 import type { RehearsalReport, RehearsalRow } from "../admin";
-import { parseJson } from "../form/text";
+import { parseJson } from "../kit/text";
 import { assertUrl, UsageError } from "./arguments";
 import { readVariable } from "./environment";
 import { print, printJson, printPainted, type Terminal } from "./terminal";

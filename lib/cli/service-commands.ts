@@ -1,7 +1,7 @@
 import { Option, type Command } from "commander";
 import { ApiError, createAdminClient, type AdminClient, type Finding } from "../admin";
-import { PUSH_EVENT_TYPES as TYPES, type PushEventType } from "../event/event";
-import { hideUserInfo } from "../form/url";
+import { PUSH_EVENT_TYPES as TYPES, type PushEventType } from "../core/door";
+import { hideUserInfo } from "../kit/url";
 import { choice, UsageError } from "./arguments";
 import { readSecret, readVariable, SERVICE_SETTINGS } from "./environment";
 import { withProxy } from "./proxy";

@@ -1,4 +1,4 @@
-import { toAsciiJson } from "../form/text";
+import { toAsciiJson } from "../kit/text";
 
 /** Streams, environment and state that a command uses instead of those of the process. */
 export interface Terminal {

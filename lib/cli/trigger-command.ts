@@ -1,11 +1,15 @@
 import { STATUS_CODES } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command } from "commander";
-import { createSid } from "../form/sid";
-import { cutText } from "../form/text";
-import { hasParameter, listParameterNames } from "../form/event-parameters";
-import { PUSH_EVENT_TYPES, type PushEventType } from "../event/event";
-import { INVENTED_PREFIXES } from "../event/invented-event";
+import { createSid } from "../kit/sid";
+import { cutText } from "../kit/text";
+import {
+  hasParameter,
+  INVENTED_PREFIXES,
+  listParameterNames,
+  PUSH_EVENT_TYPES,
+  type PushEventType,
+} from "../core/door";
 import { SendError, sendRequest, type WebhookRequest, type WebhookResponse } from "../emulator";
 import { signedRequest } from "../testing";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";

@@ -1,11 +1,10 @@
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { createNeutralCause } from "../errors/neutral-cause";
-import { WebhookError } from "../errors/webhook-error";
-import type { StoreOutage } from "../observability/health";
-import type { Logger } from "../observability/logger";
-import { pauseAfter } from "../time/backoff";
-import { emitWarning } from "../validation/process-warning";
+import { createNeutralCause } from "../kit/neutral-cause";
+import { type StoreOutage, WebhookError } from "../core/door";
+import type { Logger } from "../kit/logger";
+import { pauseAfter } from "../kit/backoff";
+import { emitWarning } from "../kit/process-warning";
 import { QueueError } from "./queue-error";
 import type { Storage, Hint } from "./storage";
 

@@ -1,7 +1,8 @@
-import type { DeadLetter, DeadLetterOptions, EventOperations } from "../delivery/event-queue";
-import { parseJson } from "../form/text";
+import type { DeadLetter, DeadLetterOptions, EventOperations } from "../core/door";
+import { parseJson } from "../kit/text";
 import type { Storage, StoredDeadLetter, StoredState } from "./storage";
-import { hashKey, readEventNames, readFailures, readStoredEvent } from "./stored-event";
+import { hashKey } from "./event-key";
+import { readEventNames, readFailures, readStoredEvent } from "./stored-event";
 
 /**
  * Creates the operations of a queue on single events.

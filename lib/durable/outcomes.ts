@@ -1,13 +1,17 @@
-import type { OutcomeStore } from "../challenge/outcome-store";
-import { createWaiters, joinOutcomeKey } from "../challenge/waiters";
-import { isChallengeEvent, type ChallengeEvent } from "../event/event";
-import { parseEvent } from "../event/parse";
-import type { Pair } from "../form/event-parameters";
-import { toAsciiJson } from "../form/text";
+import {
+  type ChallengeEvent,
+  createWaiters,
+  isChallengeEvent,
+  joinOutcomeKey,
+  type OutcomeStore,
+  type Pair,
+  parseEvent,
+} from "../core/door";
+import { toAsciiJson } from "../kit/text";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";
 import type { Storage, StoredOutcome } from "./storage";
-import { hashKey } from "./stored-event";
+import { hashKey } from "./event-key";
 
 const RECHECK_MS = 3_000;
 

@@ -1,4 +1,4 @@
-import { brand } from "../errors/brand";
+import { brand } from "../kit/brand";
 
 /**
  * Why a queue cannot use its store.

@@ -1,6 +1,6 @@
-import { adaptConsole, createLogger, type Logger } from "../observability/logger";
-import { callSafely } from "../observability/safe-call";
-import { pauseAfter } from "../time/backoff";
+import { adaptConsole, createLogger, type Logger } from "../kit/logger";
+import { callSafely } from "../kit/safe-call";
+import { pauseAfter } from "../kit/backoff";
 import {
   MAX_TIMER_MS,
   validateOptions,
@@ -8,9 +8,9 @@ import {
   type Complete,
   type OptionRule,
   type OptionRules,
-} from "../validation/validate-options";
-import { LOGGER } from "../validation/option-rules";
-import * as z from "../validation/zod";
+} from "../kit/validate-options";
+import { LOGGER } from "../kit/option-rules";
+import * as z from "zod";
 
 /** The pauses between the attempts of an event. */
 export interface Backoff {

@@ -1,11 +1,18 @@
-import type { EventOperations, EventQueue, QueuedEvent } from "../delivery/event-queue";
-import type { Handlers } from "../delivery/handler-registry";
-import { isChallengeEvent, type ChallengeEvent, type DeliveryResult } from "../event/event";
-import { CLOSED, type Health } from "../observability/health";
-import { trace } from "../observability/diagnostics";
-import { CLOSE_RULES, settleWithin, type CloseOptions } from "../time/closing";
-import { createRetry } from "../time/retry";
-import { validateOptions } from "../validation/validate-options";
+import {
+  type ChallengeEvent,
+  CLOSED,
+  createRequestRetry,
+  type DeliveryResult,
+  type EventOperations,
+  type EventQueue,
+  type Handlers,
+  type Health,
+  isChallengeEvent,
+  type QueuedEvent,
+  trace,
+} from "../core/door";
+import { CLOSE_RULES, settleWithin, type CloseOptions } from "../kit/closing";
+import { validateOptions } from "../kit/validate-options";
 import { createClosedError, keepConnected } from "./availability";
 import { createBatches } from "./batches";
 import { createEventOperations } from "./dead-letters";
@@ -18,7 +25,7 @@ import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from 
 import { compareContent, toNewEvent } from "./stored-event";
 import { createWorkerPool, type RunningWorker, type WorkerPool } from "./worker";
 
-export type { DeadLetter, EventStatus } from "../delivery/event-queue";
+export type { DeadLetter, EventStatus } from "../core/door";
 export type { QueueErrorCode } from "./queue-error";
 export type { Backoff, QueueOptions } from "./queue-options";
 export type { WorkOptions } from "./runner";
@@ -105,7 +112,7 @@ export function createQueue(
     await availability.watchWrite(engine.record(items), true);
     return [];
   });
-  const retry = createRetry({
+  const retry = createRequestRetry({
     what: engine.title,
     retryForMs: storeTimeoutMs,
     maxRetrying: maxPending,

@@ -1,20 +1,24 @@
-import { ConfirmationPending, confirmOnce, type Confirm } from "../delivery/confirmation";
-import { createDispatch } from "../delivery/dispatch";
 import {
   areHandlersEmpty,
+  type ChallengeEvent,
+  type Confirm,
+  ConfirmationPending,
+  confirmOnce,
+  createDispatch,
+  createReporter,
+  type ErrorListener,
   findConfirm,
-  isHandlers,
   type Handlers,
-} from "../delivery/handler-registry";
-import { PermanentError } from "../errors/permanent-error";
-import { describeReasons, listReasons } from "../errors/thrown-value";
-import { WebhookError } from "../errors/webhook-error";
-import { isChallengeEvent, type ChallengeEvent } from "../event/event";
-import { isInvented } from "../event/invented-event";
-import { publish } from "../observability/diagnostics";
-import { createReporter, type ErrorListener } from "../observability/reporter";
-import { CONFIRM, FUNCTION } from "../validation/option-rules";
-import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../validation/validate-options";
+  isChallengeEvent,
+  isHandlers,
+  isInvented,
+  PermanentError,
+  publish,
+  WebhookError,
+} from "../core/door";
+import { describeReasons, listReasons } from "../kit/thrown-value";
+import { CONFIRM, FUNCTION } from "../kit/option-rules";
+import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../kit/validate-options";
 import { pauseOf, type QueueSettings } from "./queue-options";
 import type { FailedRun, Run } from "./storage";
 import { addFailure, readEventNames, readStoredEvent, type RestoredEvent } from "./stored-event";

@@ -1,4 +1,4 @@
-import type { EventState } from "../delivery/event-queue";
+import type { EventState } from "../core/door";
 import type { BatchLimits } from "./batches";
 
 /** How many events a queue holds. */

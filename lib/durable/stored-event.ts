@@ -1,16 +1,21 @@
-import { hashText } from "../form/hash";
+import { hashText } from "../kit/hash";
 import { hostname } from "node:os";
-import * as z from "../validation/zod";
-import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
-import { parseEvent } from "../event/parse";
-import type { EventFailure, QueuedEvent } from "../delivery/event-queue";
-import { cutText, parseJson, toAsciiJson } from "../form/text";
+import * as z from "zod";
+import {
+  type DeliveryResult,
+  type EventFailure,
+  parseEvent,
+  type PushEvent,
+  type QueuedEvent,
+  type UnknownPushEvent,
+} from "../core/door";
+import { cutText, parseJson, toAsciiJson } from "../kit/text";
+import { hashKey, joinEventKey } from "./event-key";
 import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
 
 /** How many failed attempts of an event are kept. */
 const MAX_FAILURES = 10;
 const MAX_ERROR_CHARACTERS = 1_000;
-const KEY_DIGITS = 32;
 const HASH_DIGITS = 24;
 const RANDOM_DIGITS = 8;
 
@@ -105,26 +110,13 @@ export function toNewEvent(
   const own = queued.needsConfirmation === true ? `:${JSON.stringify(stored.params)}` : "";
   return {
     // The account first: accounts share no identifier.
-    key: half(uuidHash) + half(hashKey(queueName, `${account}:${queued.uuid}${own}`)),
+    key: joinEventKey(uuidHash, hashKey(queueName, `${account}:${queued.uuid}${own}`)),
     // No two stored events have the same.
     content: hashPart(queued.contentHash) + crypto.randomUUID().slice(0, RANDOM_DIGITS),
     uuidHash,
     body: toAsciiJson(stored),
     outcome,
   };
-}
-
-/** Returns 16 bytes of the hash of a key of a queue, in hexadecimal: keys have any length. */
-export function hashKey(queueName: string, key: string): string {
-  return hashText(`${queueName}:${key}`).slice(0, KEY_DIGITS);
-}
-
-const half = (key: string) => key.slice(0, KEY_DIGITS / 2);
-
-/** Returns the first and the last key that events of a uuid may have. */
-export function rangeOfKeys(uuidHash: string): [first: string, last: string] {
-  const start = half(uuidHash);
-  return [start.padEnd(KEY_DIGITS, "0"), start.padEnd(KEY_DIGITS, "f")];
 }
 
 /** Compares an event with the content that is kept under its uuid: its own when the event was new. */

@@ -1,6 +1,6 @@
 import { EventEmitter, once } from "node:events";
-import { parseJson } from "../form/text";
-import { MAX_TIMER_MS } from "../validation/validate-options";
+import { parseJson } from "../kit/text";
+import { MAX_TIMER_MS } from "../kit/validate-options";
 import type { Availability } from "./availability";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";

@@ -1,4 +1,4 @@
-import { brand } from "../errors/brand";
+import { brand } from "../kit/brand";
 
 /** Errors of the service by name: the service's number and the HTTP status of each. */
 export const ERRORS = {

@@ -2,15 +2,15 @@ import { createAccountEndpoints } from "./api/account-api";
 import { createEndpointRouter } from "./api/endpoint-router";
 import { createControlEndpoints } from "./api/control-api";
 import { authenticate } from "./api/credentials";
-import { createDeliveries, type WebhookDelivery } from "./outbound/deliveries";
+import { Deliveries, type WebhookDelivery } from "./outbound/deliveries";
 import { createAccessTokens } from "./resources/access-tokens";
 import { createDevice, type Device } from "./resources/device";
-import { createEntities } from "./resources/entities";
+import { Entities } from "./resources/entities";
 import { createFactors, type FactorControl } from "./resources/factors";
 import { createFaults, type Fault } from "./outbound/faults";
 import { createKeys, toKeyResource, type KeyResource, type NewKey } from "./resources/keys";
 import { resolveEmulatorOptions, type EmulatorOptions, type NewWebhook } from "./options";
-import { createApiServer } from "./api/server";
+import { ApiServer } from "./api/server";
 import { createVerifyEndpoints } from "./api/verify-api";
 import { createWebhooks, type WebhookResource } from "./resources/webhooks";
 
@@ -89,13 +89,13 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const webhooks = createWebhooks(settings);
   const accessTokens = createAccessTokens(now);
   const faults = createFaults();
-  const deliveries = createDeliveries(settings, faults);
-  const entities = createEntities(now, (type, fields) => {
+  const deliveries = new Deliveries(settings, faults);
+  const entities = new Entities(now, (type, fields) => {
     const event = { ...fields, type, account_sid: accountSid, service_sid: serviceSid };
     for (const webhook of webhooks.listFor(type)) deliveries.deliver(webhook, event);
   });
   const factors = createFactors(entities);
-  const server = createApiServer(
+  const server = new ApiServer(
     settings.allowedHosts,
     (authorization) => authenticate(authorization, settings, keys, accessTokens),
     createEndpointRouter([
@@ -123,7 +123,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     signatureHeader,
     ...factors,
     get url() {
-      return server.readUrl();
+      return server.url;
     },
     get deliveries() {
       return deliveries.list();
@@ -142,8 +142,8 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
     device: () => createDevice(entities),
     injectFault: faults.inject,
     clearFaults: faults.clear,
-    onDelivery: deliveries.onDelivery,
-    settled: deliveries.settled,
+    onDelivery: (listener) => deliveries.onDelivery(listener),
+    settled: () => deliveries.settled(),
     close,
     [Symbol.asyncDispose]: close,
   };

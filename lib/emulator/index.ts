@@ -6,7 +6,7 @@ export type { Challenge, Factor } from "./resources/entity";
 export type { Device } from "./resources/device";
 export type { WebhookDelivery } from "./outbound/deliveries";
 export { SendError, sendRequest, type WebhookResponse } from "./outbound/http-client";
-export type { WebhookRequest } from "../signature/signed-request";
+export type { WebhookRequest } from "../core/door";
 export type { Fault } from "./outbound/faults";
 
 export { EmulatorError, type EmulatorErrorCode } from "./emulator-error";

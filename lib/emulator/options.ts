@@ -1,11 +1,16 @@
-import type { PushEventType } from "../event/event";
-import type * as z from "../validation/zod";
-import { FORM_CONTENT_TYPES, isFormType } from "../form/form";
-import { createDigits, createSid } from "../form/sid";
-import { DURATION_MS, FUNCTION, HEADER_NAME, HOSTNAMES, sidRule } from "../validation/option-rules";
-import { AUTH_TOKEN_EXPECTED, explainAuthToken, isAuthToken } from "../signature/auth-token";
-import { validateOptions, oneOf, wholeNumber } from "../validation/validate-options";
-import type { Complete, OptionRules } from "../validation/validate-options";
+import {
+  AUTH_TOKEN_EXPECTED,
+  explainAuthToken,
+  FORM_CONTENT_TYPES,
+  isAuthToken,
+  isFormType,
+  type PushEventType,
+} from "../core/door";
+import type * as z from "zod";
+import { createDigits, createSid } from "../kit/sid";
+import { DURATION_MS, FUNCTION, HEADER_NAME, HOSTNAMES, sidRule } from "../kit/option-rules";
+import { validateOptions, oneOf, wholeNumber } from "../kit/validate-options";
+import type { Complete, OptionRules } from "../kit/validate-options";
 import { describeFirstIssue, newKeySchema, newWebhookSchema } from "./resources/schemas";
 import type { NewKey } from "./resources/keys";
 

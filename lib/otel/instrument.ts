@@ -11,9 +11,7 @@ import {
   type Context,
   type Histogram,
 } from "@opentelemetry/api";
-import type { WebhookError } from "../errors/webhook-error";
-import { isPushEventType } from "../event/event";
-import type { Diagnostics, Traces } from "../observability/diagnostics";
+import { type Diagnostics, isPushEventType, type Traces, type WebhookError } from "../core/door";
 
 const NAME = "express-push-verification";
 const SYSTEM = "express_push_verification";
@@ -38,23 +36,46 @@ const METHODS = new Set("CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE".s
  * @returns the function that ends this.
  */
 export function instrumentPushWebhooks(): () => void {
-  const tracer = trace.getTracer(NAME);
+  const spans = new OperationSpans();
+  const instruments = createInstruments();
+  const entries = Object.entries({
+    ...observeReceive(spans, instruments),
+    ...observeStore(spans, instruments),
+    ...observeHandle(spans, instruments),
+  }) as [string, (message: unknown) => void][];
+  for (const [name, subscriber] of entries) subscribe(name, subscriber);
+  return () => {
+    for (const [name, subscriber] of entries) unsubscribe(name, subscriber);
+  };
+}
+
+type Subscribers = Record<string, (message: never) => void>;
+type Instruments = ReturnType<typeof createInstruments>;
+
+function createInstruments() {
   const meter = metrics.getMeter(NAME);
-  const requestDuration = meter.createHistogram("http.server.request.duration", DURATION);
-  const storeDuration = meter.createHistogram("messaging.client.operation.duration", DURATION);
-  const handleDuration = meter.createHistogram("messaging.process.duration", DURATION);
-  const sent = meter.createCounter("messaging.client.sent.messages", { unit: "{message}" });
-  const consumed = meter.createCounter("messaging.client.consumed.messages", { unit: "{message}" });
-  const deadLetters = meter.createCounter("push_webhooks.dead_letters", { unit: "{event}" });
+  return {
+    requestDuration: meter.createHistogram("http.server.request.duration", DURATION),
+    storeDuration: meter.createHistogram("messaging.client.operation.duration", DURATION),
+    handleDuration: meter.createHistogram("messaging.process.duration", DURATION),
+    sent: meter.createCounter("messaging.client.sent.messages", { unit: "{message}" }),
+    consumed: meter.createCounter("messaging.client.consumed.messages", { unit: "{message}" }),
+    deadLetters: meter.createCounter("push_webhooks.dead_letters", { unit: "{event}" }),
+  };
+}
+
+/** The spans of the operations that run, by the message of their tracing channel. */
+class OperationSpans {
+  readonly #tracer = trace.getTracer(NAME);
   /** End the span of an operation, and return the attributes of its metrics. */
-  const endings = new WeakMap<object, (error: unknown, result: Attributes) => Attributes>();
+  readonly #endings = new WeakMap<object, (error: unknown, result: Attributes) => Attributes>();
 
   /**
    * Starts a span, which is active while its operation runs; returns its context.
    *
    * @param attributes those of its metrics, too: each has few values.
    */
-  function begin(
+  begin(
     message: Traces[keyof Traces],
     { name, kind, parent }: { name: string; kind: SpanKind; parent: Context },
     attributes: Attributes,
@@ -62,11 +83,11 @@ export function instrumentPushWebhooks(): () => void {
     histogram?: Histogram,
   ): Context {
     const started = { ...attributes, ...details };
-    const span = tracer.startSpan(name, { kind, attributes: started }, parent);
+    const span = this.#tracer.startSpan(name, { kind, attributes: started }, parent);
     const active = trace.setSpan(parent, span);
     message.around = (run) => context.with(active, run);
     const startMs = performance.now();
-    endings.set(message, (error, result) => {
+    this.#endings.set(message, (error, result) => {
       const { code = "_OTHER", status = 500 } = Object(error) as Partial<WebhookError>;
       const ended = { ...result, ...(error !== undefined && { "error.type": code }) };
       span.setAttributes(ended);
@@ -80,12 +101,14 @@ export function instrumentPushWebhooks(): () => void {
     return active;
   }
 
-  /** Ends a span, unless its operation started before this function was called. */
-  function end(message: object, error: unknown, result: Attributes = {}): Attributes {
-    return endings.get(message)?.(error, result) ?? {};
+  /** Ends a span, unless its operation started before the instrumentation. */
+  end(message: object, error: unknown, result: Attributes = {}): Attributes {
+    return this.#endings.get(message)?.(error, result) ?? {};
   }
+}
 
-  const subscribers: Record<string, (message: never) => void> = {
+function observeReceive(spans: OperationSpans, instruments: Instruments): Subscribers {
+  return {
     "tracing:express-push-verification:receive:start"(message: Traces["receive"]) {
       const { path, route, scheme, receiver } = message;
       const method = METHODS.has(message.method) ? message.method : "_OTHER";
@@ -93,7 +116,7 @@ export function instrumentPushWebhooks(): () => void {
       // The instrumentation of node:http already has a span, and measures the duration.
       const isServer = trace.getSpan(parent) === undefined;
       const verb = method === "_OTHER" ? "HTTP" : method;
-      begin(
+      spans.begin(
         message,
         {
           name: route === undefined ? verb : `${verb} ${route}`,
@@ -102,21 +125,26 @@ export function instrumentPushWebhooks(): () => void {
         },
         { "http.request.method": method, "url.scheme": scheme, "http.route": route },
         { "url.path": path, "push_webhooks.receiver": receiver },
-        isServer ? requestDuration : undefined,
+        isServer ? instruments.requestDuration : undefined,
       );
     },
     "tracing:express-push-verification:receive:asyncEnd"(message: Traces["receive"]) {
       const { result } = message;
-      end(message, result, { "http.response.status_code": result?.status ?? 200 });
+      spans.end(message, result, { "http.response.status_code": result?.status ?? 200 });
     },
+  };
+}
+
+function observeStore(spans: OperationSpans, instruments: Instruments): Subscribers {
+  return {
     "tracing:express-push-verification:store:start"(message: Traces["store"]) {
       const { queue, type, uuid, receiver, carrier } = message;
-      const active = begin(
+      const active = spans.begin(
         message,
         { name: `store ${queue}`, kind: SpanKind.PRODUCER, parent: context.active() },
         describeMessaging(queue, "store", "send"),
         describeEvent(type, uuid, receiver),
-        storeDuration,
+        instruments.storeDuration,
       );
       propagation.inject(active, carrier, {
         set(target, key, value) {
@@ -126,37 +154,39 @@ export function instrumentPushWebhooks(): () => void {
       });
     },
     "tracing:express-push-verification:store:asyncEnd"(message: Traces["store"]) {
-      const attributes = end(message, message.error);
-      if (message.result === "new") sent.add(1, attributes);
+      const attributes = spans.end(message, message.error);
+      if (message.result === "new") instruments.sent.add(1, attributes);
     },
+  };
+}
+
+function observeHandle(spans: OperationSpans, instruments: Instruments): Subscribers {
+  return {
     "tracing:express-push-verification:handle:start"(message: Traces["handle"]) {
       const { queue, type, uuid, receiver, carrier, attempt } = message;
       const details = { ...describeEvent(type, uuid, receiver), "push_webhooks.attempt": attempt };
       if (queue === undefined) {
         const name = isPushEventType(type) ? `handle ${type}` : "handle";
         const span = { name, kind: SpanKind.INTERNAL, parent: context.active() };
-        begin(message, span, {}, details);
+        spans.begin(message, span, {}, details);
         return;
       }
       // Not the active context: a worker may look for events in that of another request.
       const parent = propagation.extract(ROOT_CONTEXT, carrier ?? {});
       const span = { name: `handle ${queue}`, kind: SpanKind.CONSUMER, parent };
       const attributes = describeMessaging(queue, "handle", "process");
-      begin(message, span, attributes, details, handleDuration);
-      consumed.add(1, attributes);
+      spans.begin(message, span, attributes, details, instruments.handleDuration);
+      instruments.consumed.add(1, attributes);
     },
     "tracing:express-push-verification:handle:asyncEnd"(message: Traces["handle"]) {
-      end(message, message.error);
+      spans.end(message, message.error);
     },
     "express-push-verification:dead-lettered"({ type }: Diagnostics["dead-lettered"]) {
       // Any other text would be a time series of its own.
-      deadLetters.add(1, { "push_webhooks.event.type": isPushEventType(type) ? type : "_OTHER" });
+      instruments.deadLetters.add(1, {
+        "push_webhooks.event.type": isPushEventType(type) ? type : "_OTHER",
+      });
     },
-  };
-  const entries = Object.entries(subscribers) as [string, (message: unknown) => void][];
-  for (const [name, subscriber] of entries) subscribe(name, subscriber);
-  return () => {
-    for (const [name, subscriber] of entries) unsubscribe(name, subscriber);
   };
 }
 

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { createSid } from "../form/sid";
-import type { Claim, DedupeClaim, DedupeStore } from "../delivery/dedupe-store";
+import { createSid } from "../kit/sid";
+import type { Claim, DedupeClaim, DedupeStore } from "../core/door";
 
 const LONG_LEASE_MS = 60_000;
 const SHORT_LEASE_MS = 200;

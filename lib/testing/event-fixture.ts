@@ -1,11 +1,19 @@
-import { listParameterNames, type V1_PARAMETERS, type Pair } from "../form/event-parameters";
-import type { ParameterName, PushEventVersion } from "../form/event-parameters";
-import { isPushEventType, PUSH_EVENT_TYPES } from "../event/event";
-import type { ChallengeDetails, PushEventOf, PushEventType } from "../event/event";
-import { parseEvent } from "../event/parse";
-import { isUuidUnique } from "../receiver/ambiguity";
-import { describeType, oneOf, suggestName } from "../validation/validate-options";
-import { validateOptions, type OptionRules } from "../validation/validate-options";
+import {
+  type ChallengeDetails,
+  isPushEventType,
+  isUuidUnique,
+  listParameterNames,
+  type Pair,
+  type ParameterName,
+  parseEvent,
+  PUSH_EVENT_TYPES,
+  type PushEventOf,
+  type PushEventType,
+  type PushEventVersion,
+  type V1_PARAMETERS,
+} from "../core/door";
+import { describeType, oneOf, suggestName } from "../kit/validate-options";
+import { validateOptions, type OptionRules } from "../kit/validate-options";
 
 const FACTOR = {
   account_sid: "AC3c39f4e8dd93bc08628b7433542b06e2",

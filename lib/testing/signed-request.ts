@@ -1,13 +1,17 @@
-import type { VerifyOptions } from "../receiver/verify-options";
-import { AUTH_TOKEN_EXPECTED, isAuthToken } from "../signature/auth-token";
-import { signRequest, type WebhookRequest } from "../signature/signed-request";
-import type { PushEventVersion } from "../form/event-parameters";
-import type { PushEventType } from "../event/event";
-import { isMembers } from "../event/schema";
-import { FORM_CONTENT_TYPES } from "../form/form";
-import { HEADER_NAME } from "../validation/option-rules";
-import { isText, validateOptions, oneOf, type OptionRules } from "../validation/validate-options";
-import { isHttpUrl } from "../form/url";
+import {
+  AUTH_TOKEN_EXPECTED,
+  FORM_CONTENT_TYPES,
+  isAuthToken,
+  isMembers,
+  type PushEventType,
+  type PushEventVersion,
+  signRequest,
+  type VerifyOptions,
+  type WebhookRequest,
+} from "../core/door";
+import { HEADER_NAME } from "../kit/option-rules";
+import { isText, validateOptions, oneOf, type OptionRules } from "../kit/validate-options";
+import { isHttpUrl } from "../kit/url";
 import { listFixturePairs, type EventFixtureOptions, type EventOverrides } from "./event-fixture";
 
 /**

@@ -1,5 +1,5 @@
-import type { DedupeStore } from "../delivery/dedupe-store";
-import { within } from "../time/retry";
+import type { DedupeStore } from "../core/door";
+import { within } from "../kit/retry";
 import { DEDUPE_CHECKS } from "./dedupe-checks";
 
 const METHODS = ["claim", "complete", "release"] as const;

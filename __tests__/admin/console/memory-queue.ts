@@ -1,5 +1,5 @@
 import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
-import type { DeadLetter } from "../../../lib/delivery/event-queue";
+import type { DeadLetter } from "../../../lib/core/delivery/event-queue";
 import type { PushEvent } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import { ACCOUNT_SID } from "../../support/webhook-requests";

@@ -1,7 +1,7 @@
 /** The requests of a receiver, as a console tells of them to its page. */
 import { PermanentError } from "express-push-verification";
 import type { PushEvent, PushWebhooksOptions } from "express-push-verification";
-import type { EventStatus } from "../../../lib/delivery/event-queue";
+import type { EventStatus } from "../../../lib/core/delivery/event-queue";
 import type { LiveUpdate, RequestDetails, Series } from "../../../lib/admin/console/console-view";
 import { ACCOUNT_SID, AUTH_TOKEN, CHALLENGE_SID, FACTOR_SID } from "../../support/webhook-requests";
 import { idOf, openLive, readRequests, startConsole, useConsoles } from "./console-app";

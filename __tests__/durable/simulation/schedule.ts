@@ -1,5 +1,5 @@
 /** One schedule of stores, workers, waits and faults, and its invariants. */
-import { createHandlers } from "../../../lib/delivery/handler-registry";
+import { createHandlers } from "../../../lib/core/delivery/handler-registry";
 import {
   createQueue,
   type DurableQueue,
@@ -9,7 +9,7 @@ import {
 import { resolveQueueOptions } from "../../../lib/durable/queue-options";
 import type { Runner, RunFailure } from "../../../lib/durable/runner";
 import type { ClaimedEvent, Hint, NewEvent, Run } from "../../../lib/durable/storage";
-import { toAsciiJson } from "../../../lib/form/text";
+import { toAsciiJson } from "../../../lib/kit/text";
 import { toNewEvent } from "../../../lib/durable/stored-event";
 import { eventFixture } from "../../../lib/testing/event-fixture";
 import { createRandom } from "../../support/attacker-texts";

@@ -1,5 +1,5 @@
 import { isNativeError } from "node:util/types";
-import { brand } from "../../errors/brand";
+import { brand } from "../../kit/brand";
 
 /** The failures that are no error response of the service: their messages, without its address. */
 export const FAILURE_MESSAGES = {

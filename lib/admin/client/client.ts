@@ -1,6 +1,6 @@
-import * as z from "../../validation/zod";
-import { validateOptions } from "../../validation/validate-options";
-import type { Pair } from "../../form/event-parameters";
+import * as z from "zod";
+import { validateOptions } from "../../kit/validate-options";
+import type { Pair } from "../../core/door";
 import { checkWebhooks } from "./configuration-drift";
 import { ensureWebhook } from "./ensure-webhook";
 import type { Challenges, Factors, Keys, Webhooks } from "./resources";

@@ -1,5 +1,5 @@
-import { PUSH_EVENT_TYPES } from "../../event/event";
-import { hideUserInfo } from "../../form/url";
+import { PUSH_EVENT_TYPES } from "../../core/door";
+import { hideUserInfo } from "../../kit/url";
 import type { Finding, Receiver, Webhook, WebhookChange, WebhookEventType } from "./webhook";
 
 /**

@@ -1,6 +1,5 @@
-import { wholeNumber, validateOptions, type OptionRules } from "../../validation/validate-options";
-import type { Confirm, Confirmation } from "../../delivery/confirmation";
-import { isChallengeEvent, type PushEvent } from "../../event/event";
+import { wholeNumber, validateOptions, type OptionRules } from "../../kit/validate-options";
+import { type Confirm, type Confirmation, isChallengeEvent, type PushEvent } from "../../core/door";
 import { ApiError } from "./api-error";
 import type { AdminClient } from "./client";
 import { InputError } from "./input-error";

@@ -1,4 +1,4 @@
-import { PUSH_EVENT_TYPES } from "../../event/event";
+import { PUSH_EVENT_TYPES } from "../../core/door";
 import { findDuplicates, findExtending, findMethod } from "./configuration-drift";
 import { compareAge, isEnabled, sends } from "./configuration-drift";
 import type { Webhooks } from "./resources";

@@ -1,4 +1,4 @@
-import { brand } from "../../errors/brand";
+import { brand } from "../../kit/brand";
 
 /** Invalid member of an argument. */
 export interface InputIssue {

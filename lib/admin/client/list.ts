@@ -1,4 +1,4 @@
-import { parseUrl } from "../../form/url";
+import { parseUrl } from "../../kit/url";
 import { pageQuerySchema, parseInput } from "./schemas";
 import { createApiError } from "./api-error";
 import type { RequestOptions } from "./options";

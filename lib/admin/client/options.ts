@@ -1,8 +1,8 @@
-import { isSid } from "../../form/sid";
-import { parseUrl } from "../../form/url";
-import { DURATION_MS, FUNCTION, sidRule } from "../../validation/option-rules";
-import { isText, wholeNumber } from "../../validation/validate-options";
-import type { OptionRule, OptionRules } from "../../validation/validate-options";
+import { isSid } from "../../kit/sid";
+import { parseUrl } from "../../kit/url";
+import { DURATION_MS, FUNCTION, sidRule } from "../../kit/option-rules";
+import { isText, wholeNumber } from "../../kit/validate-options";
+import type { OptionRule, OptionRules } from "../../kit/validate-options";
 
 /** Options of `createAdminClient`. The types allow undefined, for `process.env`: it throws. */
 export interface AdminClientOptions {

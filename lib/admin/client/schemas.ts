@@ -1,7 +1,6 @@
-import * as z from "../../validation/zod";
-import { sidSchema } from "../../event/schema";
-import { PUSH_EVENT_TYPES } from "../../event/event";
-import { isHttpUrl } from "../../form/url";
+import * as z from "zod";
+import { PUSH_EVENT_TYPES, sidSchema } from "../../core/door";
+import { isHttpUrl } from "../../kit/url";
 import { InputError } from "./input-error";
 
 const text = z.string().nullable().default(null);

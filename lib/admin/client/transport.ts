@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { readLimited } from "../../form/local-server";
-import { encodeForm, parseJson } from "../../form/text";
-import type { Pair } from "../../form/event-parameters";
-import { pauseAfter } from "../../time/backoff";
+import { readLimited } from "../../kit/local-server";
+import { encodeForm, parseJson } from "../../kit/text";
+import type { Pair } from "../../core/door";
+import { pauseAfter } from "../../kit/backoff";
 import { ApiError, createApiError, findErrorCode, type FailedRequest } from "./api-error";
 import type { CheckedClientOptions, FetchOptions, ServiceResponse } from "./options";
 

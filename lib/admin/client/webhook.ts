@@ -1,4 +1,4 @@
-import type { PushEventType } from "../../event/event";
+import type { PushEventType } from "../../core/door";
 
 /** Type of event that a Webhook subscribes to; `*` means all (section 2.3). */
 export type WebhookEventType = "*" | PushEventType;

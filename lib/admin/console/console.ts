@@ -1,10 +1,13 @@
 import type { Request, Response } from "express";
 import { hostname } from "node:os";
-import * as z from "../../validation/zod";
-import { PUSH_EVENT_TYPES } from "../../event/event";
-import { hideUserInfo } from "../../form/url";
-import { inspectReceiver, type ReceiverInspection } from "../../receiver/inspection";
-import type { PushWebhooks } from "../../receiver/receiver";
+import * as z from "zod";
+import {
+  inspectReceiver,
+  PUSH_EVENT_TYPES,
+  type PushWebhooks,
+  type ReceiverInspection,
+} from "../../core/door";
+import { hideUserInfo } from "../../kit/url";
 import type { AdminClient } from "../client/client";
 import { RouterError } from "../http/router-error";
 import type { Route } from "../http/route";

@@ -1,6 +1,5 @@
-import type { PendingWait } from "../../challenge/challenge-wait";
-import { keepNewest } from "../../memory/keep-newest";
-import type { ObservedRequest } from "../../receiver/inspection";
+import type { ObservedRequest, PendingWait } from "../../core/door";
+import { keepNewest } from "../../kit/keep-newest";
 import type { Rejections, RequestResult, RequestRow, Series, Totals } from "./console-view";
 
 const MAX_ACCOUNTS = 100;

@@ -1,8 +1,6 @@
-import type { PendingWait } from "../../challenge/challenge-wait";
-import type { PushEvent, UnknownPushEvent } from "../../event/event";
-import { SID_DIGITS } from "../../form/sid";
-import { cutText } from "../../form/text";
-import type { ReceiverInspection } from "../../receiver/inspection";
+import type { PendingWait, PushEvent, ReceiverInspection, UnknownPushEvent } from "../../core/door";
+import { SID_DIGITS } from "../../kit/sid";
+import { cutText } from "../../kit/text";
 import { ApiError } from "../client/api-error";
 import { InputError } from "../client/input-error";
 import type { ChallengeKey } from "../client/resources";

@@ -1,6 +1,6 @@
-import type { PushEvent, UnknownPushEvent } from "../../event/event";
-import { cutText, parseJson } from "../../form/text";
-import { digest } from "../../signature/hmac";
+import type { PushEvent, UnknownPushEvent } from "../../core/door";
+import { cutText, parseJson } from "../../kit/text";
+import { digest } from "../../kit/hash";
 
 type Event = PushEvent | UnknownPushEvent;
 

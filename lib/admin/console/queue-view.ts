@@ -1,7 +1,6 @@
-import type { DeadLetter, EventOperations } from "../../delivery/event-queue";
-import type { PushEvent, UnknownPushEvent } from "../../event/event";
+import type { DeadLetter, EventOperations, PushEvent, UnknownPushEvent } from "../../core/door";
 import type { DeadLetterChoice, DeadLetterName, DeadLetterRow, QueueView } from "./console-view";
-import { cutText } from "../../form/text";
+import { cutText } from "../../kit/text";
 import type { Audited } from "../http/audit";
 import { maskText } from "./mask";
 import { viewEvent } from "./request-row";

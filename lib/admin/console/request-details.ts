@@ -1,9 +1,13 @@
-import { confirmOnce, type Confirm } from "../../delivery/confirmation";
-import type { QueuedEvent } from "../../delivery/event-queue";
-import type { PushEvent, UnknownPushEvent } from "../../event/event";
-import type { Pair } from "../../form/event-parameters";
-import type { ObservedRequest } from "../../receiver/inspection";
-import type { PushWebhooks } from "../../receiver/receiver";
+import {
+  type Confirm,
+  confirmOnce,
+  type ObservedRequest,
+  type Pair,
+  type PushEvent,
+  type PushWebhooks,
+  type QueuedEvent,
+  type UnknownPushEvent,
+} from "../../core/door";
 import type { QueuedState, RequestDetails } from "./console-view";
 import { maskIdentity, maskText } from "./mask";
 import type { ConsoleQueue } from "./queue-view";

@@ -1,9 +1,12 @@
-import type { WebhookError } from "../../errors/webhook-error";
-import type { ObservedRequest, ReceiverInspection } from "../../receiver/inspection";
+import type {
+  ObservedRequest,
+  ReceiverInspection,
+  SignatureReport,
+  WebhookError,
+} from "../../core/door";
 import type { Explanation, LiveUpdate, RequestRow } from "./console-view";
 import { createCounters } from "./counters";
 import { RouterError } from "../http/router-error";
-import type { SignatureReport } from "../../signature/explain/causes";
 import { keepRequest, type KeptRequest } from "./request-details";
 import { toRequestRow } from "./request-row";
 

@@ -1,9 +1,12 @@
-import { describeReasons } from "../../errors/thrown-value";
-import type { PushEvent, UnknownPushEvent } from "../../event/event";
-import { INVENTED_PREFIXES } from "../../event/invented-event";
-import { isSid, type SidPrefix } from "../../form/sid";
-import { cutText } from "../../form/text";
-import type { ObservedRequest } from "../../receiver/inspection";
+import { describeReasons } from "../../kit/thrown-value";
+import {
+  INVENTED_PREFIXES,
+  type ObservedRequest,
+  type PushEvent,
+  type UnknownPushEvent,
+} from "../../core/door";
+import { isSid, type SidPrefix } from "../../kit/sid";
+import { cutText } from "../../kit/text";
 import type { Claims, EventView, RequestResult, RequestRow } from "./console-view";
 import { createPseudonym, maskIdentity, maskText } from "./mask";
 

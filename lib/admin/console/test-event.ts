@@ -1,11 +1,13 @@
 import { once } from "node:events";
-import * as z from "../../validation/zod";
-import { createSid } from "../../form/sid";
-import { listEventPairs } from "../../form/event-parameters";
-import { PUSH_EVENT_TYPES } from "../../event/event";
-import { INVENTED_PREFIXES } from "../../event/invented-event";
-import type { ReceiverInspection } from "../../receiver/inspection";
-import type { PushWebhooks } from "../../receiver/receiver";
+import * as z from "zod";
+import { createSid } from "../../kit/sid";
+import {
+  INVENTED_PREFIXES,
+  listEventPairs,
+  PUSH_EVENT_TYPES,
+  type PushWebhooks,
+  type ReceiverInspection,
+} from "../../core/door";
 import type { TestEventResult } from "./console-view";
 
 /** The schema of {@link TestEventChoice}. */

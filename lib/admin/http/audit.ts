@@ -1,5 +1,5 @@
-import { decodeSafely } from "../../form/text";
-import { isSid } from "../../form/sid";
+import { decodeSafely } from "../../kit/text";
+import { isSid } from "../../kit/sid";
 
 /** Name of a write. */
 export type AuditAction =

@@ -1,5 +1,5 @@
 import type { Request, Response } from "express";
-import type * as z from "../../validation/zod";
+import type * as z from "zod";
 import type { AuditAction, Audited } from "./audit";
 
 /** A route of the router or of its console. */

@@ -1,4 +1,4 @@
-import { SID_DIGITS } from "../../form/sid";
+import { SID_DIGITS } from "../../kit/sid";
 import { ApiError, FAILURE_MESSAGES } from "../client/api-error";
 import { InputError } from "../client/input-error";
 

@@ -1,7 +1,10 @@
-import type { EventStatus } from "../../delivery/event-queue";
-import type { WebhookError } from "../../errors/webhook-error";
-import type { ObservedRequest, ReceiverInspection } from "../../receiver/inspection";
-import { hasMethods } from "../../validation/validate-options";
+import type {
+  EventStatus,
+  ObservedRequest,
+  ReceiverInspection,
+  WebhookError,
+} from "../../core/door";
+import { hasMethods } from "../../kit/validate-options";
 
 /** What the rehearsal asks the queue of a receiver. */
 interface WatchedQueue {

@@ -1,4 +1,4 @@
-import { describeError } from "../../errors/thrown-value";
+import { describeError } from "../../kit/thrown-value";
 import type { ApiError } from "../client/api-error";
 import type { Problem } from "./report";
 

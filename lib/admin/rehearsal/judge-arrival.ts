@@ -1,7 +1,5 @@
-import { describeReasons } from "../../errors/thrown-value";
-import type { WebhookError } from "../../errors/webhook-error";
-import type { WebhookErrorCode } from "../../errors/codes";
-import type { ReceiverInspection } from "../../receiver/inspection";
+import type { ReceiverInspection, WebhookError, WebhookErrorCode } from "../../core/door";
+import { describeReasons } from "../../kit/thrown-value";
 import type { Arrival } from "./arrival";
 import { probeUrl } from "./probe";
 import type { Problem, RehearsalLink, RehearsalRows } from "./report";

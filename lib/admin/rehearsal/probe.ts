@@ -1,4 +1,4 @@
-import { readLimited } from "../../form/local-server";
+import { readLimited } from "../../kit/local-server";
 import type { Problem } from "./report";
 
 const TIMEOUT_MS = 5_000;

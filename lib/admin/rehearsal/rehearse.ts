@@ -1,8 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import { inspectReceiver, type ReceiverInspection } from "../../receiver/inspection";
-import type { PushWebhooks } from "../../receiver/receiver";
-import { validateOptions, wholeNumber, type OptionRules } from "../../validation/validate-options";
-import * as z from "../../validation/zod";
+import { inspectReceiver, type PushWebhooks, type ReceiverInspection } from "../../core/door";
+import { validateOptions, wholeNumber, type OptionRules } from "../../kit/validate-options";
+import * as z from "zod";
 import { ApiError } from "../client/api-error";
 import type { AdminClient } from "../client/client";
 import { findAccess, type ServiceAccess } from "../client/service-access";

@@ -1,7 +1,5 @@
-import { sidSchema } from "../../event/schema";
-import type { Pair } from "../../form/event-parameters";
-import { DeviceKey } from "../../signature/device-key";
-import * as z from "../../validation/zod";
+import { DeviceKey, sidSchema, type Pair } from "../../core/door";
+import * as z from "zod";
 import type { ServiceAccess } from "../client/service-access";
 import type { ServiceResponse } from "../client/options";
 

@@ -1,6 +1,6 @@
 import type { Request } from "express";
-import { isForOtherPage, isLocalHost } from "../../form/local-server";
-import { parseUrl } from "../../form/url";
+import { isForOtherPage, isLocalHost } from "../../kit/local-server";
+import { parseUrl } from "../../kit/url";
 
 /** Returns whether a value is an origin as browsers send it: scheme, host and port in lower case. */
 export function isHttpOrigin(value: unknown): boolean {

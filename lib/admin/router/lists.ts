@@ -1,5 +1,5 @@
-import { encodeForm } from "../../form/text";
-import * as z from "../../validation/zod";
+import { encodeForm } from "../../kit/text";
+import * as z from "zod";
 import type { List, PageQuery } from "../client/list";
 import { pageQuerySchema, parseInput } from "../client/schemas";
 

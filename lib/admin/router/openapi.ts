@@ -1,5 +1,5 @@
-import { sidPattern } from "../../form/sid";
-import * as z from "../../validation/zod";
+import { sidPattern } from "../../kit/sid";
+import * as z from "zod";
 import type { Route } from "../http/route";
 import { PAGE_PARAMETERS } from "./lists";
 import { BODY_SCHEMAS } from "./routes";

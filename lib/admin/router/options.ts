@@ -1,11 +1,10 @@
 import type { Request } from "express";
-import type { Logger } from "../../observability/logger";
-import { FUNCTION, HOSTNAMES, LOGGER } from "../../validation/option-rules";
-import { hasMethods, oneOf, validateOptions } from "../../validation/validate-options";
-import type { OptionRules } from "../../validation/validate-options";
+import type { Logger } from "../../kit/logger";
+import { FUNCTION, HOSTNAMES, LOGGER } from "../../kit/option-rules";
+import { hasMethods, oneOf, validateOptions } from "../../kit/validate-options";
+import type { OptionRules } from "../../kit/validate-options";
 import type { ConsoleQueue } from "../console/queue-view";
-import { inspectReceiver } from "../../receiver/inspection";
-import type { PushWebhooks } from "../../receiver/receiver";
+import { inspectReceiver, type PushWebhooks } from "../../core/door";
 import type { AdminClient } from "../client/client";
 import type { AuditEntry } from "../http/audit";
 import { isHttpOrigin } from "./cross-site";

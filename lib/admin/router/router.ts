@@ -1,8 +1,8 @@
 import type express from "express";
 import type { ErrorRequestHandler, Request, Response, Router } from "express";
-import { validateOptions } from "../../validation/validate-options";
-import { adaptConsole } from "../../observability/logger";
-import { callSafely } from "../../observability/safe-call";
+import { validateOptions } from "../../kit/validate-options";
+import { adaptConsole } from "../../kit/logger";
+import { callSafely } from "../../kit/safe-call";
 import { CONTENT_SECURITY_POLICY, FORBIDDEN_PAGE } from "../console/assets";
 import { createConsole } from "../console/console";
 import { parseInput } from "../client/schemas";

@@ -1,7 +1,7 @@
 import type { Client } from "pg";
-import { hashText } from "../../form/hash";
-import { settleWithin } from "../../time/closing";
-import { rangeOfKeys } from "../stored-event";
+import { hashText } from "../../kit/hash";
+import { settleWithin } from "../../kit/closing";
+import { rangeOfKeys } from "../event-key";
 import type {
   Claims,
   ClaimedEvent,

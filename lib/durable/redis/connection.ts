@@ -1,6 +1,6 @@
 import { Cluster, Redis, type ClusterOptions, type RedisOptions } from "ioredis";
-import { createNeutralCause } from "../../errors/neutral-cause";
-import { pauseAfter } from "../../time/backoff";
+import { createNeutralCause } from "../../kit/neutral-cause";
+import { pauseAfter } from "../../kit/backoff";
 import {
   hasSentinels,
   isRedisInstance,

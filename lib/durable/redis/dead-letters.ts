@@ -1,6 +1,6 @@
 import type { Job } from "bullmq";
 import type { Redis } from "ioredis";
-import { parseJson } from "../../form/text";
+import { parseJson } from "../../kit/text";
 import { MAX_TIME_MS, type Storage, type StoredDeadLetter, type StoredState } from "../storage";
 import { readJobData, startOf, type JobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";

@@ -1,5 +1,5 @@
-import { isMembers } from "../../event/schema";
-import { hasMethods, oneOf, wholeNumber } from "../../validation/validate-options";
+import { isMembers } from "../../core/door";
+import { hasMethods, oneOf, wholeNumber } from "../../kit/validate-options";
 import {
   isName,
   resolveQueueOptions,

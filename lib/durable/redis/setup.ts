@@ -2,7 +2,7 @@ import { once } from "node:events";
 import * as net from "node:net";
 import * as tls from "node:tls";
 import type { Redis } from "ioredis";
-import { createNeutralCause } from "../../errors/neutral-cause";
+import { createNeutralCause } from "../../kit/neutral-cause";
 import { QueueError } from "../queue-error";
 import { warnOfRisk } from "../queue-options";
 import {

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { ErrorCode, Worker, type Job } from "bullmq";
-import { parseJson } from "../../form/text";
+import { parseJson } from "../../kit/text";
 import { planFailure, type Runner } from "../runner";
 import { LEASE_MS, MAX_STALLS, STALLED } from "../storage";
 import { addFailure } from "../stored-event";

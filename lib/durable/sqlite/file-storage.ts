@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import type { Worker } from "node:worker_threads";
-import { settleWithin } from "../../time/closing";
+import { settleWithin } from "../../kit/closing";
 import { QueueError, type QueueErrorCode } from "../queue-error";
 import type { Claims, Hint, Storage } from "../storage";
 import { METHODS, type MethodName } from "./operations";

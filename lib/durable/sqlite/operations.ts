@@ -1,5 +1,5 @@
 import type { ClaimedEvent, Claims, Hint, QueueStats, Storage, StoredOutcome } from "../storage";
-import { rangeOfKeys } from "../stored-event";
+import { rangeOfKeys } from "../event-key";
 import type { SqliteConnection, PreparedStatement } from "./node-sqlite";
 import type { SqliteSettings } from "./options";
 import { STATEMENTS } from "./statements";

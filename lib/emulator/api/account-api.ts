@@ -1,4 +1,4 @@
-import * as z from "../../validation/zod";
+import * as z from "zod";
 import { created } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
@@ -6,7 +6,7 @@ import { EmulatorError, existing } from "../emulator-error";
 import { toKeyResource, type StoredKeys } from "../resources/keys";
 import { cutPage, type ListRules } from "./pagination";
 import { readForm, readParameters } from "./parameters";
-import { isSid } from "../../form/sid";
+import { isSid } from "../../kit/sid";
 
 const KEY_PARAMETERS = z.object({ friendly_name: z.string().optional() });
 

@@ -1,5 +1,5 @@
-import * as z from "../../validation/zod";
-import { createSid, isSid } from "../../form/sid";
+import * as z from "zod";
+import { createSid, isSid } from "../../kit/sid";
 import { created, EndpointResponse, entityUrlOf } from "./endpoint-router";
 import { listPage } from "./pagination";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
@@ -37,6 +37,24 @@ const CHALLENGE_FILTER = z.object({
 });
 const NEW_NOTIFICATION = z.object({ ttl: wholeBetween(0, 300).default(300) });
 
+/** Returns a challenge as responses show it, with the SIDs of its account and service. */
+function toResource(owner: object, stored: Challenge, request: EndpointRequest) {
+  const { entity_identity: identity, ...challenge } = stored;
+  const { hidden_details = null, metadata = null, date_responded = null } = challenge;
+  const url = `${entityUrlOf(request, identity)}/Challenges/${challenge.sid}`;
+  return {
+    ...challenge,
+    ...owner,
+    identity,
+    hidden_details,
+    metadata,
+    date_responded,
+    responded_reason: null,
+    url,
+    links: { notifications: `${url}/Notifications` },
+  };
+}
+
 /**
  * Creates the endpoints of challenges and their notifications, as the verification API of the public
  * service has them. Their paths start after that of the service.
@@ -50,27 +68,12 @@ export function createChallengeEndpoints(
   const [, vendor = ""] = /^(?:X-)?(.*?)(?:-Signature)?$/i.exec(signatureHeader) ?? [];
   const headers = { [`${vendor}-Verify-Signature-Fields`]: SIGNATURE_FIELDS.join() };
 
+  const show = (challenge: Challenge, request: EndpointRequest) =>
+    toResource(owner, challenge, request);
   const findEntity = ({ params, path }: EndpointRequest) =>
     existing(entities.findEntity(params[1]), path);
   const findChallenge = ({ params, path }: EndpointRequest) =>
     existing(entities.findChallenge(params[2], params[1]), path);
-
-  function toResource(stored: Challenge, request: EndpointRequest) {
-    const { entity_identity: identity, ...challenge } = stored;
-    const { hidden_details = null, metadata = null, date_responded = null } = challenge;
-    const url = `${entityUrlOf(request, identity)}/Challenges/${challenge.sid}`;
-    return {
-      ...challenge,
-      ...owner,
-      identity,
-      hidden_details,
-      metadata,
-      date_responded,
-      responded_reason: null,
-      url,
-      links: { notifications: `${url}/Notifications` },
-    };
-  }
 
   function createChallenge(request: EndpointRequest): Challenge {
     const { identity } = findEntity(request);
@@ -99,18 +102,17 @@ export function createChallengeEndpoints(
           .filter(({ factor_sid }) => factor_sid === (given.factor_sid ?? factor_sid))
           .filter(({ status }) => status === (given.status ?? status));
         const newestFirst = given.order === "desc";
-        return listPage(request, "challenges", "YC", challenges, toResource, newestFirst);
+        return listPage(request, "challenges", "YC", challenges, show, newestFirst);
       },
-      POST: (request) => created(toResource(createChallenge(request), request)),
+      POST: (request) => created(show(createChallenge(request), request)),
     },
     "/Entities/{Identity}/Challenges/{Sid}": {
-      GET: (request) =>
-        new EndpointResponse(200, toResource(findChallenge(request), request), headers),
+      GET: (request) => new EndpointResponse(200, show(findChallenge(request), request), headers),
       POST(request) {
         const challenge = findChallenge(request);
         const given = readParameters(readForm(request), CHANGED_CHALLENGE);
         entities.answerChallenge(challenge, given.auth_payload, { metadata: given.metadata });
-        return toResource(challenge, request);
+        return show(challenge, request);
       },
     },
     "/Entities/{Identity}/Challenges/{Sid}/Notifications": {

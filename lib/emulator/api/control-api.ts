@@ -1,8 +1,8 @@
 import { created } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
-import { isMembers } from "../../event/schema";
-import { parseJson } from "../../form/text";
+import { isMembers } from "../../core/door";
+import { parseJson } from "../../kit/text";
 import { EmulatorError } from "../emulator-error";
 import type { Deliveries } from "../outbound/deliveries";
 import type { NewChallenge } from "../resources/entity";

@@ -1,5 +1,5 @@
-import { decodeSafely } from "../../form/text";
-import type { Pair } from "../../form/event-parameters";
+import { decodeSafely } from "../../kit/text";
+import type { Pair } from "../../core/door";
 import { EmulatorError } from "../emulator-error";
 import type { Caller } from "./credentials";
 

@@ -1,4 +1,4 @@
-import * as z from "../../validation/zod";
+import * as z from "zod";
 import { created, entityUrlOf, type Endpoints, type EndpointRequest } from "./endpoint-router";
 import { listPage } from "./pagination";
 import { group, metadataParameter, nameSchema, payloadSchema, wholeBetween } from "./parameters";

@@ -1,8 +1,8 @@
-import type { Pair } from "../../form/event-parameters";
+import type { Pair } from "../../core/door";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
 import type { EndpointRequest } from "./endpoint-router";
-import { encodeForm } from "../../form/text";
-import { isSid, type SidPrefix } from "../../form/sid";
+import { encodeForm } from "../../kit/text";
+import { isSid, type SidPrefix } from "../../kit/sid";
 
 /** Order of a list, by a date and then by SID, and the codes of its errors. */
 export interface ListRules {

@@ -1,7 +1,6 @@
-import * as z from "../../validation/zod";
-import { decodeForm, isFormType } from "../../form/form";
-import type { Pair } from "../../form/event-parameters";
-import { parseJson } from "../../form/text";
+import * as z from "zod";
+import { decodeForm, isFormType, type Pair } from "../../core/door";
+import { parseJson } from "../../kit/text";
 import type { EndpointRequest } from "./endpoint-router";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
 import { limitedMetadataSchema, textSchema } from "../resources/schemas";

@@ -4,25 +4,72 @@ import type { AddressInfo } from "node:net";
 import { EndpointResponse, type EndpointRequest } from "./endpoint-router";
 import type { Caller } from "./credentials";
 import { EmulatorError } from "../emulator-error";
-import { isForOtherPage, isLocalHost, readLimited } from "../../form/local-server";
+import { isForOtherPage, isLocalHost, readLimited } from "../../kit/local-server";
 import { decodeParameters } from "./parameters";
 
 const MAX_BODY_BYTES = 262_144;
 
-/** Creates the HTTP server of the emulated service; its `readUrl` throws unless it listens. */
-export function createApiServer(
-  allowedHosts: readonly string[],
-  authenticate: (authorization: string | undefined) => Caller,
-  route: (request: EndpointRequest) => Promise<EndpointResponse>,
-) {
-  const server = createServer((req, res) => void respond(req, res));
-  const hosts = [...allowedHosts];
-  let listening: Promise<unknown> | undefined;
-  let isClosed = false;
+/** The HTTP server of the emulated service. */
+export class ApiServer {
+  readonly #authenticate: (authorization: string | undefined) => Caller;
+  readonly #route: (request: EndpointRequest) => Promise<EndpointResponse>;
+  /** The hosts that a request may name, beside those of the loopback. */
+  readonly #hosts: string[];
+  readonly #server = createServer((req, res) => void this.#respond(req, res));
+  /** Set by `listen`, and removed when that failed. */
+  #listening: Promise<unknown> | undefined;
+  #isClosed = false;
 
-  async function respond(req: IncomingMessage, res: ServerResponse): Promise<void> {
+  constructor(
+    allowedHosts: readonly string[],
+    authenticate: (authorization: string | undefined) => Caller,
+    route: (request: EndpointRequest) => Promise<EndpointResponse>,
+  ) {
+    this.#hosts = [...allowedHosts];
+    this.#authenticate = authenticate;
+    this.#route = route;
+  }
+
+  /** The URL of the server. @throws Error unless it listens. */
+  get url(): string {
+    const bound = this.#server.address() as AddressInfo | null;
+    if (bound === null) {
+      throw new Error(
+        "The emulator has no url before it listens. Call await emulator.listen(0) first.",
+      );
+    }
+    const { address, family, port } = bound;
+    return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
+  }
+
+  async listen(port: number, host: string): Promise<string> {
+    if (this.#isClosed) {
+      throw new Error("The emulator is closed. Create another one with createEmulator().");
+    }
+    if (this.#listening !== undefined) {
+      throw new Error("The emulator already listens. Use emulator.url.");
+    }
+    this.#hosts.push(host);
+    this.#listening = once(this.#server.listen(port, host), "listening");
+    await this.#listening.catch((error: unknown) => {
+      this.#listening = undefined;
+      throw error;
+    });
+    return this.url;
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true;
+    if (this.#listening === undefined) return;
+    await this.#listening;
+    this.#listening = undefined;
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+
+  async #respond(req: IncomingMessage, res: ServerResponse): Promise<void> {
     try {
-      writeResponse(res, await route(await readRequest(req)));
+      writeResponse(res, await this.#route(await this.#readRequest(req)));
     } catch (error) {
       // The client disconnected before its request was complete.
       if (req.destroyed && !req.complete) return;
@@ -31,9 +78,9 @@ export function createApiServer(
     }
   }
 
-  async function readRequest(req: IncomingMessage): Promise<EndpointRequest> {
+  async #readRequest(req: IncomingMessage): Promise<EndpointRequest> {
     const { method = "", url: target = "", headers } = req;
-    if (!isLocalHost(headers, hosts)) {
+    if (!isLocalHost(headers, this.#hosts)) {
       const message = `The host ${JSON.stringify(headers.host)} is not in allowedHosts`;
       throw new EmulatorError("CROSS_SITE", message);
     }
@@ -42,7 +89,7 @@ export function createApiServer(
       throw new EmulatorError("CROSS_SITE", "Pages of another origin may not use the APIs");
     }
     // Before the body and the route: an unauthenticated client cannot probe for resources.
-    const caller = authenticate(headers.authorization);
+    const caller = this.#authenticate(headers.authorization);
     // Not destroyed: the response to a body over the limit needs the connection.
     const body = await readLimited(req.iterator({ destroyOnReturn: false }), MAX_BODY_BYTES);
     if (body === undefined) {
@@ -62,43 +109,6 @@ export function createApiServer(
       params: [],
     };
   }
-
-  function readUrl(): string {
-    const bound = server.address() as AddressInfo | null;
-    if (bound === null) {
-      throw new Error(
-        "The emulator has no url before it listens. Call await emulator.listen(0) first.",
-      );
-    }
-    const { address, family, port } = bound;
-    return `http://${family === "IPv6" ? `[${address}]` : address}:${port}`;
-  }
-
-  return {
-    readUrl,
-    async listen(port: number, host: string): Promise<string> {
-      if (isClosed)
-        throw new Error("The emulator is closed. Create another one with createEmulator().");
-      if (listening !== undefined) {
-        throw new Error("The emulator already listens. Use emulator.url.");
-      }
-      hosts.push(host);
-      listening = once(server.listen(port, host), "listening");
-      await listening.catch((error: unknown) => {
-        listening = undefined;
-        throw error;
-      });
-      return readUrl();
-    },
-    async close(): Promise<void> {
-      isClosed = true;
-      if (listening === undefined) return;
-      await listening;
-      listening = undefined;
-      server.closeAllConnections();
-      await new Promise((resolve) => server.close(resolve));
-    },
-  };
 }
 
 function writeResponse(res: ServerResponse, { status, headers, body }: EndpointResponse): void {

@@ -1,4 +1,4 @@
-import * as z from "../../validation/zod";
+import * as z from "zod";
 import { createChallengeEndpoints } from "./challenges-api";
 import { created, notEmulated } from "./endpoint-router";
 import { listPage } from "./pagination";

@@ -1,9 +1,14 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import { signRequest, type WebhookRequest } from "../../signature/signed-request";
-import { listEventPairs, type EventParameters, type Pair } from "../../form/event-parameters";
-import { createDigits } from "../../form/sid";
-import { callSafely } from "../../observability/safe-call";
+import {
+  type EventParameters,
+  listEventPairs,
+  type Pair,
+  signRequest,
+  type WebhookRequest,
+} from "../../core/door";
+import { createDigits } from "../../kit/sid";
+import { callSafely } from "../../kit/safe-call";
 import type { FaultKind, FaultPlan, Faults } from "./faults";
 import { sendRequest, type SendError, type WebhookResponse } from "./http-client";
 import type { EmulatorSettings } from "../options";
@@ -41,30 +46,81 @@ interface PendingDelivery {
   wait?: AbortController | undefined;
 }
 
-/** Sender of webhook requests. */
-export type Deliveries = ReturnType<typeof createDeliveries>;
-
 /**
- * Creates the sender of webhook requests (section 6.4): one attempt, and `connectionRetries` more
- * when the connection fails; only status 200 is a success. Requests to a webhook are sent in the
- * order of their events; a request does not wait for the response to an earlier one. Keeps the newest
- * deliveries.
+ * The sender of webhook requests (section 6.4): one attempt, and `connectionRetries` more when the
+ * connection fails; only status 200 is a success. Requests to a webhook are sent in the order of
+ * their events; a request does not wait for the response to an earlier one.
  */
-export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
-  const deliveries: WebhookDelivery[] = [];
-  const listeners = new Set<(delivery: WebhookDelivery) => void>();
+export class Deliveries {
+  readonly #settings: EmulatorSettings;
+  readonly #faults: Faults;
+  /** The newest ones, the oldest first. */
+  readonly #deliveries: WebhookDelivery[] = [];
+  readonly #listeners = new Set<(delivery: WebhookDelivery) => void>();
   /** In the order of their events; each promise resolves when its delivery is finished. */
-  const pending = new Map<PendingDelivery, Promise<void>>();
-  /** Resolves when the last request to a webhook was sent. */
-  const lastSent = new Map<string, Promise<unknown>>();
-  let settling = 0;
-  const closing = new AbortController();
-  // Each pending delivery adds one listener.
-  setMaxListeners(0, closing.signal);
+  readonly #pending = new Map<PendingDelivery, Promise<void>>();
+  /** Resolves when the last request to a webhook was sent, by the SID of the webhook. */
+  readonly #lastSent = new Map<string, Promise<unknown>>();
+  /** How many callers await {@link Deliveries.settled}. */
+  #settling = 0;
+  readonly #closing = new AbortController();
 
-  function deliver(webhook: StoredWebhook, fields: EventParameters & { type: string }): void {
-    if (closing.signal.aborted) return;
-    const plan = faults.take(fields.type);
+  constructor(settings: EmulatorSettings, faults: Faults) {
+    this.#settings = settings;
+    this.#faults = faults;
+    // Each pending delivery adds one listener.
+    setMaxListeners(0, this.#closing.signal);
+  }
+
+  /** Sends an event to a webhook. */
+  deliver(webhook: StoredWebhook, fields: EventParameters & { type: string }): void {
+    if (this.#closing.signal.aborted) return;
+    const plan = this.#faults.take(fields.type);
+    const sent = this.#signDelivery(webhook, fields, plan);
+    const ready = this.#lastSent.get(webhook.sid);
+    const turns = Array.from({ length: 1 + (plan.duplicate?.copies ?? 0) }, () => {
+      const delivery = { ...sent, request: { ...sent.request }, failures: [] };
+      this.#deliveries.push(delivery);
+      if (this.#deliveries.length > this.#settings.maxDeliveries) this.#deliveries.shift();
+      return new Promise<void>((endTurn) => {
+        const one = { delivery, webhookUrl: webhook.webhook_url, plan, endTurn };
+        this.#pending.set(one, this.#deliverInTurn(one, ready));
+      });
+    });
+    // Duplicates are sent at the same time, and the next request after all of them.
+    this.#lastSent.set(webhook.sid, Promise.all(turns));
+  }
+
+  /** Returns the deliveries that are kept, the oldest first. */
+  list(): WebhookDelivery[] {
+    return [...this.#deliveries];
+  }
+
+  onDelivery(listener: (delivery: WebhookDelivery) => void): void {
+    this.#listeners.add(listener);
+  }
+
+  /** Resolves when no delivery is pending. */
+  async settled(): Promise<void> {
+    this.#settling++;
+    for (const one of this.#pending.keys()) {
+      if (one.wait !== undefined && !this.#hasLater(one)) one.wait.abort();
+    }
+    // Promise.race would add a listener to each pending delivery in each round.
+    while (this.#pending.size > 0) await Promise.all(this.#pending.values());
+    this.#settling--;
+  }
+
+  async close(): Promise<void> {
+    this.#closing.abort();
+    await Promise.all(this.#pending.values());
+  }
+
+  #signDelivery(
+    webhook: StoredWebhook,
+    fields: EventParameters & { type: string },
+    plan: FaultPlan,
+  ): WebhookDelivery {
     const type = plan["unknown-event-type"]?.type ?? fields.type;
     const uuid = crypto.randomUUID();
     const params = [
@@ -72,101 +128,88 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
       ...Object.entries(plan["extra-parameters"]?.params ?? {}),
     ];
     const request = signRequest({
-      authToken: chooseToken(plan),
+      authToken: this.#chooseToken(plan),
       webhookUrl: webhook.webhook_url,
       method: webhook.webhook_method,
-      signatureHeader: settings.signatureHeader,
-      contentType: settings.contentType,
+      signatureHeader: this.#settings.signatureHeader,
+      contentType: this.#settings.contentType,
       params,
     });
     const added = { "X-Idempotency-Token": uuid, "User-Agent": "PushWebhook/1.0" };
-    const ready = lastSent.get(webhook.sid);
-    const sent = Array.from({ length: 1 + (plan.duplicate?.copies ?? 0) }, () => {
-      const delivery: WebhookDelivery = {
-        uuid,
-        type,
-        webhook_sid: webhook.sid,
-        status: "pending",
-        request: { ...request, headers: { ...request.headers, ...added }, params },
-        response: undefined,
-        attempts: 0,
-        failures: [],
-        durationMs: undefined,
-        faults: Object.keys(plan) as FaultKind[],
-      };
-      deliveries.push(delivery);
-      if (deliveries.length > settings.maxDeliveries) deliveries.shift();
-      return new Promise<void>((endTurn) => {
-        const one = { delivery, webhookUrl: webhook.webhook_url, plan, endTurn };
-        pending.set(one, deliverInTurn(one, ready));
-      });
-    });
-    // Duplicates are sent at the same time, and the next request after all of them.
-    lastSent.set(webhook.sid, Promise.all(sent));
+    return {
+      uuid,
+      type,
+      webhook_sid: webhook.sid,
+      status: "pending",
+      request: { ...request, headers: { ...request.headers, ...added }, params },
+      response: undefined,
+      attempts: 0,
+      failures: [],
+      durationMs: undefined,
+      faults: Object.keys(plan) as FaultKind[],
+    };
   }
 
-  function chooseToken(plan: FaultPlan): string {
+  #chooseToken(plan: FaultPlan): string {
     if (plan["wrong-signature"] !== undefined) return createDigits();
-    return plan["old-token"] === undefined ? settings.authToken : settings.previousAuthToken;
+    const { authToken, previousAuthToken } = this.#settings;
+    return plan["old-token"] === undefined ? authToken : previousAuthToken;
   }
 
-  async function deliverInTurn(
-    one: PendingDelivery,
-    ready: Promise<unknown> | undefined,
-  ): Promise<void> {
+  async #deliverInTurn(one: PendingDelivery, ready: Promise<unknown> | undefined): Promise<void> {
     await ready;
     const { delivery, plan } = one;
-    const { signal } = closing;
+    const { signal } = this.#closing;
     if (plan.delay !== undefined) {
       one.endTurn();
       await sleep(plan.delay.delay_ms, undefined, { signal }).catch(() => "aborted");
     }
     if (plan.reorder !== undefined) {
       one.endTurn();
-      await waitForLater(one, plan.reorder.delay_ms);
+      await this.#waitForLater(one, plan.reorder.delay_ms);
     }
     const startMs = performance.now();
-    await sendWithRetries(one);
+    await this.#sendWithRetries(one);
     delivery.durationMs = performance.now() - startMs;
     delivery.status = delivery.response?.status === 200 ? "succeeded" : "failed";
     one.endTurn();
-    for (const earlier of pending.keys()) {
+    for (const earlier of this.#pending.keys()) {
       if (earlier === one) break;
       if (isSameWebhook(earlier, one)) earlier.wait?.abort();
     }
-    pending.delete(one);
-    for (const listener of listeners) void callSafely(listener, () => listener(delivery));
+    this.#pending.delete(one);
+    for (const listener of this.#listeners) void callSafely(listener, () => listener(delivery));
   }
 
-  function hasLater(one: PendingDelivery): boolean {
-    const all = [...pending.keys()];
+  #hasLater(one: PendingDelivery): boolean {
+    const all = [...this.#pending.keys()];
     const later = all.slice(all.indexOf(one) + 1);
     return later.some((other) => isSameWebhook(other, one) && other.wait === undefined);
   }
 
   /** Waits until a later delivery to the webhook is finished; while settling, only if there is one. */
-  async function waitForLater(one: PendingDelivery, timeoutMs: number): Promise<void> {
-    if (settling > 0 && !hasLater(one)) return;
+  async #waitForLater(one: PendingDelivery, timeoutMs: number): Promise<void> {
+    if (this.#settling > 0 && !this.#hasLater(one)) return;
     one.wait = new AbortController();
-    const signal = AbortSignal.any([one.wait.signal, closing.signal]);
+    const signal = AbortSignal.any([one.wait.signal, this.#closing.signal]);
     await sleep(timeoutMs, undefined, { signal }).catch(() => "ended");
     one.wait = undefined;
   }
 
-  async function sendWithRetries({ delivery, webhookUrl, plan, endTurn }: PendingDelivery) {
+  async #sendWithRetries({ delivery, webhookUrl, plan, endTurn }: PendingDelivery) {
     const dropFirst = plan["drop-connection"] !== undefined;
     const url = withUserInfo(delivery.request.url, webhookUrl);
-    const deadlineAtMs = performance.now() + settings.totalTimeoutMs;
-    for (let retriesLeft = settings.connectionRetries; ; retriesLeft--) {
+    const deadlineAtMs = performance.now() + this.#settings.totalTimeoutMs;
+    for (let retriesLeft = this.#settings.connectionRetries; ; retriesLeft--) {
       delivery.attempts++;
       try {
         delivery.response = await sendRequest(
           { ...delivery.request, url },
           {
-            connectTimeoutMs: settings.connectTimeoutMs,
+            connectTimeoutMs: this.#settings.connectTimeoutMs,
             timeoutMs: Math.max(1, Math.round(deadlineAtMs - performance.now())),
             dropConnection: dropFirst && delivery.attempts === 1,
-            signal: closing.signal,
+            signal: this.#closing.signal,
             onSent: endTurn,
           },
         );
@@ -178,27 +221,6 @@ export function createDeliveries(settings: EmulatorSettings, faults: Faults) {
       }
     }
   }
-
-  async function settled(): Promise<void> {
-    settling++;
-    for (const one of pending.keys()) {
-      if (one.wait !== undefined && !hasLater(one)) one.wait.abort();
-    }
-    // Promise.race would add a listener to each pending delivery in each round.
-    while (pending.size > 0) await Promise.all(pending.values());
-    settling--;
-  }
-
-  return {
-    deliver,
-    list: () => [...deliveries],
-    onDelivery: (listener: (delivery: WebhookDelivery) => void) => void listeners.add(listener),
-    settled,
-    async close(): Promise<void> {
-      closing.abort();
-      await Promise.all(pending.values());
-    },
-  };
 }
 
 function isSameWebhook(a: PendingDelivery, b: PendingDelivery): boolean {

@@ -1,5 +1,5 @@
-import type { PushEventType } from "../../event/event";
-import type { Complete } from "../../validation/validate-options";
+import type { PushEventType } from "../../core/door";
+import type { Complete } from "../../kit/validate-options";
 import { faultSchema, validateFields } from "../resources/schemas";
 
 /**

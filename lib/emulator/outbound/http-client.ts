@@ -1,12 +1,12 @@
 import { request as requestHttp, type ClientRequest, type IncomingMessage } from "node:http";
 import { request as requestHttps } from "node:https";
-import type { WebhookRequest } from "../../signature/signed-request";
-import { decodeSafely } from "../../form/text";
-import { isHttpUrl } from "../../form/url";
-import { DURATION_MS, FUNCTION } from "../../validation/option-rules";
-import { oneOf, validateOptions, type OptionRules } from "../../validation/validate-options";
-import { brand } from "../../errors/brand";
-import { describeError } from "../../errors/thrown-value";
+import type { WebhookRequest } from "../../core/door";
+import { decodeSafely } from "../../kit/text";
+import { isHttpUrl } from "../../kit/url";
+import { DURATION_MS, FUNCTION } from "../../kit/option-rules";
+import { oneOf, validateOptions, type OptionRules } from "../../kit/validate-options";
+import { brand } from "../../kit/brand";
+import { describeError } from "../../kit/thrown-value";
 
 /** Response of a receiver to a webhook request. */
 export interface WebhookResponse {

@@ -1,6 +1,6 @@
 import { formatIso8601 } from "./dates";
-import { keepNewest } from "../../memory/keep-newest";
-import { createDigits, createSid } from "../../form/sid";
+import { keepNewest } from "../../kit/keep-newest";
+import { createDigits, createSid } from "../../kit/sid";
 
 /** Token with which a device may create one factor of a user. */
 export interface AccessToken {

@@ -1,7 +1,7 @@
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
-import { parseJson } from "../../form/text";
-import { JWT_ENCODING, type Decision } from "../../signature/device-key";
+import { parseJson } from "../../kit/text";
+import { JWT_ENCODING, type Decision } from "../../core/door";
 import type { Challenge } from "./entity";
 
 /** Members of a challenge that a device signs, in addition to the `status` of its decision. */

@@ -1,4 +1,4 @@
-import { DeviceKey, type Decision } from "../../signature/device-key";
+import { DeviceKey, type Decision } from "../../core/door";
 import { listSignedMembers } from "./auth-payload";
 import type { Challenge, ChallengeDecision, Factor, NewFactor } from "./entity";
 import type { Entities } from "./entities";

@@ -1,4 +1,4 @@
-import type { ChallengeDetails } from "../../event/event";
+import type { ChallengeDetails } from "../../core/door";
 
 /** User of the service, known by an identifier that the app chose. */
 export interface Entity {

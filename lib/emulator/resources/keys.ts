@@ -1,7 +1,7 @@
 import { EmulatorError } from "../emulator-error";
 import { formatRfc2822 } from "./dates";
 import { isKeyName, newKeySchema, validateFields } from "./schemas";
-import type { Complete } from "../../validation/validate-options";
+import type { Complete } from "../../kit/validate-options";
 
 /** Key as responses show it: the four fields of the specification (section 2.1). */
 export interface KeyResource {

@@ -1,8 +1,12 @@
-import * as z from "../../validation/zod";
-import { PUSH_EVENT_TYPES } from "../../event/event";
-import { detailsSchema, hiddenDetailsSchema, metadataSchema } from "../../event/schema";
-import { createDigits, createSid, isSid } from "../../form/sid";
-import { isHttpUrl } from "../../form/url";
+import * as z from "zod";
+import {
+  detailsSchema,
+  hiddenDetailsSchema,
+  metadataSchema,
+  PUSH_EVENT_TYPES,
+} from "../../core/door";
+import { createDigits, createSid, isSid } from "../../kit/sid";
+import { isHttpUrl } from "../../kit/url";
 import { EmulatorError } from "../emulator-error";
 
 const MAX_NAME_CHARACTERS = 64;

@@ -1,8 +1,8 @@
-import type { PushEventType } from "../../event/event";
+import type { PushEventType } from "../../core/door";
 import { formatIso8601 } from "./dates";
 import type { EmulatorSettings, NewWebhook } from "../options";
 import { newWebhookSchema, validateFields } from "./schemas";
-import { createSid } from "../../form/sid";
+import { createSid } from "../../kit/sid";
 
 /** Webhook as responses show it (specification, section 2.3). */
 export interface WebhookResource {

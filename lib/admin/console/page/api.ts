@@ -1,4 +1,4 @@
-import { parseJson } from "../../../form/text";
+import { parseJson } from "../../../kit/text";
 import type { ConsoleSettings } from "../console-view";
 
 /** The settings of this console: they are loaded before anything that needs them is drawn. */

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import { escapeControls } from "../../../form/text";
+import { escapeControls } from "../../../kit/text";
 import { announce } from "./action";
 import { readPublicUrl } from "./api";
 

@@ -1,6 +1,6 @@
 import { useEffect, useRef } from "preact/hooks";
-import { ANY_SID } from "../../../form/sid";
-import { decodeSafely } from "../../../form/text";
+import { ANY_SID } from "../../../kit/sid";
+import { decodeSafely } from "../../../kit/text";
 import { createStore } from "./store";
 
 /** Reads the place that the address names: `#/requests/7?code=SIGNATURE_MISMATCH`. */

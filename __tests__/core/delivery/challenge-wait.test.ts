@@ -1,0 +1,153 @@
+import { getEventListeners } from "node:events";
+import { eventFixture } from "express-push-verification/testing";
+import { createAccountScope } from "../../../lib/core/delivery/account-scope";
+import { createChallengeWaits, type WaitOptions } from "../../../lib/core/delivery/challenge-wait";
+import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
+import { createWaiters } from "../../../lib/core/delivery/waiters";
+
+const event = eventFixture("challenge.approved");
+const good = { challengeSid: event.challenge_sid, entityIdentity: event.entity_identity };
+
+function start() {
+  const outcomes = createMemoryOutcomes();
+  const settings = { authToken: "token", allowedAccountSids: undefined, publicUrls: [] };
+  const scope = createAccountScope({ ...settings, name: "login" });
+  const { waitForChallenge: wait, ...waits } = createChallengeWaits(outcomes, scope);
+  return { outcomes, scope, wait, ...waits };
+}
+
+afterEach(() => jest.useRealTimers());
+
+describe("createChallengeWaits", () => {
+  it("rejects the outcome of another user", async () => {
+    const { outcomes, wait } = start();
+    await outcomes.record("login", event);
+    const failed = wait({ ...good, entityIdentity: "ada" });
+    await expect(failed).rejects.toMatchObject({ code: "ENTITY_MISMATCH", status: 403 });
+  });
+
+  it("rejects its own pending and later waits in the turn in which it closes", async () => {
+    const { outcomes, scope, wait, close } = start();
+    const other = createChallengeWaits(outcomes, scope).waitForChallenge(good);
+    const pending = wait(good);
+    const rejected = jest.fn();
+    pending.catch(rejected);
+    close();
+    await expect(pending).rejects.toMatchObject({ code: "CLOSING", status: 503 });
+    await expect(wait(good)).rejects.toHaveProperty("code", "CLOSING");
+    await outcomes.record("login", event);
+    expect(await other).toEqual(event);
+  });
+
+  it("lists its waits, rejects those on one signal, later ones too, and leaves no listener", async () => {
+    const { outcomes, wait, listPending } = start();
+    const controller = new AbortController();
+    const { signal } = controller;
+    const waits = [1, 2, 3, 4, 5].map((index) =>
+      wait({ ...good, challengeSid: `YC${index.toString().padStart(32, "0")}`, signal }),
+    );
+    const sids = listPending().map(({ challengeSid }) => challengeSid);
+    expect([sids.length, sids[0]]).toEqual([5, `YC${"1".padStart(32, "0")}`]);
+    const reason = new Error("stopped");
+    controller.abort(reason);
+    expect(await Promise.allSettled(waits)).toEqual(Array(5).fill({ status: "rejected", reason }));
+    await outcomes.record("login", event);
+    await expect(wait({ ...good, signal })).rejects.toBe(reason);
+    expect([...getEventListeners(signal, "abort"), ...listPending()]).toEqual([]);
+  });
+
+  it("lets at most 10 wait for a challenge: the oldest gives way", async () => {
+    const { outcomes, wait } = start();
+    const waits = Array.from({ length: 11 }, () => wait(good));
+    const settled = Promise.allSettled(waits);
+    await outcomes.record("login", event);
+    const [first, ...rest] = await settled;
+    expect(first).toMatchObject({ status: "rejected", reason: { code: "OVERLOADED" } });
+    expect(rest).toEqual(Array(10).fill({ status: "fulfilled", value: event }));
+  });
+
+  it("rejects after 5 minutes by default, and leaves no timer once it is resolved", async () => {
+    jest.useFakeTimers();
+    const { outcomes, wait } = start();
+    const rejected = jest.fn();
+    void wait(good).catch(rejected);
+    await jest.advanceTimersByTimeAsync(299_999);
+    expect(rejected).not.toHaveBeenCalled();
+    await jest.advanceTimersByTimeAsync(1);
+    expect(rejected).toHaveBeenCalledWith(expect.objectContaining({ code: "CHALLENGE_TIMEOUT" }));
+    const resolved = wait(good);
+    expect(jest.getTimerCount()).toBe(1);
+    await outcomes.record("login", event);
+    await resolved;
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  const WRONG_SIDS = [undefined, 5, "", "YC1", `${event.challenge_sid}\n`, "__proto__"];
+  it.each(WRONG_SIDS)("rejects the SID %j with 400, as input of a user", async (challengeSid) => {
+    const failed = start().wait({ ...good, challengeSid: challengeSid as string });
+    await expect(failed).rejects.toMatchObject({ code: "CHALLENGE_SID_INVALID", status: 400 });
+  });
+
+  it.each([
+    "YCb0977f3f759c742acc1f94257f7974b0",
+    { challengeSid: event.challenge_sid },
+    { ...good, entityIdentity: "" },
+    { ...good, accountSid: "AC1" },
+    { ...good, signal: {} },
+    { ...good, timeout: 5 },
+    ...[0, 2 ** 31].map((timeoutMs) => Object.assign({ timeoutMs }, good)),
+  ])("rejects the options %j with a TypeError that shows no identity", async (options) => {
+    const failed = start().wait(options as WaitOptions);
+    await expect(failed).rejects.toThrow(TypeError);
+    await expect(failed).rejects.not.toThrow(event.entity_identity);
+  });
+});
+
+const longWait = { timeoutMs: 60_000, account: "a" };
+
+describe("createWaiters", () => {
+  it("lists a key from its first wait until the last one has ended", async () => {
+    const waiters = createWaiters();
+    const both = [waiters.wait("a", longWait), waiters.wait("a", longWait)];
+    expect([waiters.listKeys(), waiters.has("a"), waiters.has("b")]).toEqual([["a"], true, false]);
+    waiters.resolve("a", event);
+    expect(await Promise.all(both)).toEqual([event, event]);
+    expect(waiters.listKeys()).toEqual([]);
+    const late = waiters.wait("a", { ...longWait, timeoutMs: 5 });
+    await expect(late).rejects.toMatchObject({ code: "CHALLENGE_TIMEOUT", status: 504 });
+    expect(waiters.has("a")).toBe(false);
+  });
+
+  it("gives each user an equal share: 10,000 waits of one user evict no other", async () => {
+    const waiters = createWaiters();
+    const waitOf = (entityIdentity: string, index: number) =>
+      waiters.wait(`${entityIdentity} ${index}`, { ...longWait, entityIdentity });
+    const ada = waitOf("ada", 1);
+    const floods = Array.from({ length: 10_050 }, (_, index) => waitOf("eve", index));
+    const flood = Promise.allSettled(floods);
+    const bob = waitOf("bob", 1);
+    waiters.resolve("ada 1", event);
+    waiters.resolve("bob 1", event);
+    expect(await Promise.all([ada, bob])).toEqual([event, event]);
+    waiters.close();
+    const evicted = (await flood).filter(
+      (one) => one.status === "rejected" && one.reason.code === "OVERLOADED",
+    );
+    expect(evicted).toHaveLength(52);
+  });
+
+  it("rejects the oldest above maxWaiting pending waits, and does not count ended ones", async () => {
+    const waiters = createWaiters(2);
+    const first = waiters.wait("a", longWait);
+    for (let times = 0; times < 3; times++) {
+      const ended = waiters.wait("ended", longWait);
+      waiters.resolve("ended", event);
+      await ended;
+    }
+    expect(waiters.has("a")).toBe(true);
+    const [second, third] = ["b", "c"].map((key) => waiters.wait(key, longWait));
+    await expect(first).rejects.toMatchObject({ code: "OVERLOADED", status: 503 });
+    for (const key of ["b", "c"]) waiters.resolve(key, event);
+    expect(await Promise.all([second, third])).toEqual([event, event]);
+  });
+});

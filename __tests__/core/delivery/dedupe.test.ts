@@ -1,0 +1,210 @@
+import { createMemoryDedupe, type Claim, type DedupeClaim } from "express-push-verification";
+import type { DedupeStore } from "express-push-verification";
+import { createDeduplication } from "../../../lib/core/delivery/dedupe";
+import type { WebhookError } from "../../../lib/core/errors/webhook-error";
+import { createGate, nextTurn, until } from "../../support/waiting";
+
+const keyOf = (uuid: string, contentHash = "hash") => ({ accountSid: "AC1", uuid, contentHash });
+const UNAVAILABLE = { code: "STORE_UNAVAILABLE" };
+const failures: WebhookError[] = [];
+const run = jest.fn(async () => {});
+
+beforeEach(() => {
+  failures.splice(0);
+  run.mockClear();
+});
+afterEach(() => void jest.useRealTimers());
+
+/** Creates a deduplication; `deliver` awaits the handlers of a delivery too, and returns its result. */
+function start(store: DedupeStore = createMemoryDedupe(), retryForMs = 200) {
+  const onFailure = (error: WebhookError) => void failures.push(error);
+  const { acceptOnce } = createDeduplication(store, onFailure, retryForMs);
+  const [deadlineAtMs, finishAtMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
+  const accept = (request = keyOf("a"), handle: () => Promise<void> = run) =>
+    acceptOnce(request, { run: handle, deadlineAtMs, finishAtMs });
+  async function deliver(...given: Parameters<typeof accept>) {
+    const { result, finished } = await accept(...given);
+    await finished;
+    return result;
+  }
+  return { accept, deliver };
+}
+
+/** A store with these results of its claims, the last one again and again, and its calls. */
+function createScripted(...claims: unknown[]) {
+  const log: string[] = [];
+  const claimed: DedupeClaim[] = [];
+  const store: DedupeStore = {
+    claim(claim) {
+      claimed.push(claim);
+      const found = claims.length > 1 ? claims.shift() : claims[0];
+      log.push(`claim ${String(found)}`);
+      if (found instanceof Error) throw found;
+      return found as Claim;
+    },
+    complete: () => void log.push("complete"),
+    release: ({ owner }) => void log.push(`release ${owner}`),
+  };
+  return { store, log, claimed };
+}
+
+it("runs handlers once when the response to a claim is lost after the store kept it", async () => {
+  const memory = createMemoryDedupe();
+  let claims = 0;
+  const claim: DedupeStore["claim"] = async (given) => {
+    const found = await memory.claim(given);
+    if (claims++ === 0) throw new Error("the connection was reset");
+    return found;
+  };
+  const { deliver } = start({ ...memory, claim }, 2_000);
+  expect([await deliver(), claims]).toEqual(["new", 2]);
+  expect(await deliver()).toBe("duplicate");
+  expect(run).toHaveBeenCalledTimes(1);
+});
+
+it("fails every concurrent duplicate, and runs the handlers again for the next delivery", async () => {
+  const { deliver } = start();
+  const reason = new Error("failed");
+  run.mockRejectedValueOnce(reason);
+  const settled = await Promise.allSettled([deliver(), deliver(), deliver()]);
+  expect(settled).toEqual(Array(3).fill({ status: "rejected", reason }));
+  expect(run).toHaveBeenCalledTimes(1);
+  expect(await deliver()).toBe("new");
+});
+
+it("rejects concurrent deliveries with the failure of the first, and claims other content on its own", async () => {
+  const { store, claimed } = createScripted(new Error("down"));
+  const { accept } = start(store, 40);
+  const settled = await Promise.allSettled([accept(), accept(), accept(keyOf("a", "two"))]);
+  expect(settled).toMatchObject(Array(3).fill({ reason: UNAVAILABLE }));
+  expect(new Set(claimed.map(({ owner }) => owner)).size).toBe(2);
+});
+
+it("causes no unhandled rejection when the caller does not await a failure", async () => {
+  const unhandled = jest.fn();
+  process.on("unhandledRejection", unhandled);
+  await start().accept(keyOf("a"), () => Promise.reject(new Error("failed")));
+  await nextTurn();
+  process.off("unhandledRejection", unhandled);
+  expect(unhandled).not.toHaveBeenCalled();
+});
+
+it("claims once for deliveries during a run, completes after it, and releases after a failure", async () => {
+  const { store, log, claimed } = createScripted("new");
+  const { deliver } = start(store);
+  let during: Promise<string> | undefined;
+  const first = deliver(keyOf("a"), async () => {
+    during = deliver();
+    await nextTurn();
+    log.push("run");
+  });
+  expect([await first, await during]).toEqual(["new", "duplicate"]);
+  const failed = deliver(keyOf("b"), () => Promise.reject(new Error("no")));
+  await expect(failed).rejects.toThrow("no");
+  const released = `release ${claimed[1]?.owner}`;
+  expect(log).toEqual(["claim new", "run", "complete", "claim new", released]);
+});
+
+it.each<[what: string, claims: unknown[], result: string, runs: number]>([
+  ["waits for another process that runs the handlers", ["running", "done"], "duplicate", 0],
+  ["runs the handlers after another process released the uuid", ["running", "new"], "new", 1],
+  ["retries while the store is down", [new Error("down"), "new"], "new", 1],
+])("%s", async (_what, claims, result, runs) => {
+  expect(await start(createScripted(...claims).store).deliver()).toBe(result);
+  expect(run).toHaveBeenCalledTimes(runs);
+});
+
+it.each([
+  ["drops", "duplicate", () => Promise.resolve()],
+  ["runs, after a failure of the other one,", "new", () => Promise.reject(new Error("failed"))],
+])("%s a delivery that another receiver with the same memory runs", async (_what, result, end) => {
+  const store = createMemoryDedupe();
+  const gate = createGate();
+  const first = start(store).deliver(keyOf("a"), () => gate.opened.then(end));
+  const second = start(store, 2_000).deliver();
+  await nextTurn();
+  expect(run).not.toHaveBeenCalled();
+  gate.open();
+  await Promise.allSettled([first]);
+  expect(await second).toBe(result);
+});
+
+it("claims other content once a delivery, by a hash of its signature, until 10 s after the run must have finished", async () => {
+  jest.useFakeTimers();
+  jest.advanceTimersByTime(1_000);
+  const { store, claimed } = createScripted("conflict");
+  const finishAtMs = performance.now() + 120_000;
+  const { acceptOnce } = createDeduplication(store, () => {});
+  const request = keyOf("a", "zHU7DDJRrX2Pi7zCG7MUDB7Hny4=");
+  const accept = () => acceptOnce(request, { run, deadlineAtMs: finishAtMs, finishAtMs });
+  for (let times = 0; times < 2; times++)
+    expect(await accept()).toHaveProperty("result", "conflict");
+  const contentHash: unknown = expect.stringMatching(/^[0-9a-f]{32}$/);
+  expect(claimed).toMatchObject(Array(2).fill({ contentHash, leaseMs: 130_000 }));
+});
+
+it.each<[claim: unknown, cause: object]>([
+  // No TypeError: the store itself works.
+  ["running", { name: "Error" }],
+  [undefined, { name: "TypeError" }],
+  ["duplicate", { name: "TypeError" }],
+])("rejects a request for which claim returns %j until the deadline", async (claim, cause) => {
+  const delivery = start(createScripted(claim).store, 60).deliver();
+  await expect(delivery).rejects.toMatchObject({ ...UNAVAILABLE, cause });
+  expect(run).not.toHaveBeenCalled();
+});
+
+it("marks handled requests without a limit on concurrent marks", async () => {
+  jest.useFakeTimers();
+  const marking = createGate();
+  const { accept } = start(
+    { ...createScripted("new").store, complete: () => marking.opened },
+    8_000,
+  );
+  // One more than a bounded retry accepts.
+  const uuids = Array.from({ length: 1_001 }, (_, index) => String(index));
+  const deliveries = await Promise.all(uuids.map((uuid) => accept(keyOf(uuid))));
+  // Longer than the only attempt of an operation over a limit.
+  await jest.advanceTimersByTimeAsync(300);
+  marking.open();
+  await Promise.all(deliveries.map(({ finished }) => finished));
+  expect(failures).toEqual([]);
+});
+
+it.each<Claim>(["new", "running", "done", "conflict"])(
+  "releases its own claim only, at the deadline and when the store replies after it: %j",
+  async (late) => {
+    let reply!: (claim: Claim) => void;
+    const { store, log, claimed } = createScripted(new Promise((resolve) => (reply = resolve)));
+    await expect(start(store, 20).accept()).rejects.toMatchObject(UNAVAILABLE);
+    const own = `release ${claimed[0]?.owner}`;
+    const listReleases = () => log.filter((call) => call.startsWith("release"));
+    expect(listReleases()).toEqual([own]);
+    reply(late);
+    await nextTurn();
+    expect(new Set(listReleases())).toEqual(new Set([own]));
+    if (late === "new") expect(listReleases()).toEqual([own, own]);
+  },
+);
+
+it("reports a mark that failed, keeps the result of the run, and marks later", async () => {
+  let isDown = true;
+  const completed: string[] = [];
+  const { deliver } = start(
+    {
+      claim: () => "new",
+      complete({ uuid }) {
+        if (isDown) throw new Error("down");
+        completed.push(uuid);
+      },
+      release: () => Promise.reject(new Error("down")),
+    },
+    40,
+  );
+  await deliver();
+  isDown = false;
+  await until(() => completed.includes("a"));
+  const failed = deliver(keyOf("b"), () => Promise.reject(new Error("no")));
+  await expect(failed).rejects.toThrow("no");
+  expect(failures).toMatchObject([UNAVAILABLE, UNAVAILABLE]);
+});

@@ -1,0 +1,89 @@
+/** Parts of an event that a receiver records, stores, and passes to a queue. */
+import type { DeliveryResult } from "../../../lib/core/event/event";
+import type { QueuedEvent } from "../../../lib/core/delivery/event-queue";
+import { eventFixture } from "express-push-verification/testing";
+import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
+import { useChannels } from "../../support/channels";
+import { createReceiver } from "../../support/receivers";
+import { createGate } from "../../support/waiting";
+import { ACCOUNT_SID, AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../../support/webhook-requests";
+
+describe("an outcome", () => {
+  const event = eventFixture("challenge.approved");
+  const { challenge_sid: challengeSid, entity_identity: entityIdentity, uuid } = event;
+  const waitOf = { challengeSid, entityIdentity, timeoutMs: 20 };
+  const approval = () => eventRequest("challenge.approved", { challenge_sid: challengeSid, uuid });
+
+  it("is recorded before the handlers finish", async () => {
+    const { push, receive } = createReceiver();
+    const gate = createGate();
+    push.onAny(() => gate.opened);
+    const status = receive(approval());
+    await expect(push.waitForChallenge(waitOf)).resolves.toHaveProperty("uuid", uuid);
+    gate.open();
+    expect(await status).toBe(200);
+  });
+
+  it("of another request that has the uuid of an earlier one is not recorded", async () => {
+    const { push, receive, events } = createReceiver();
+    expect(await receive(eventRequest("factor.created", { uuid }))).toBe(200);
+    expect(await receive(approval())).toBe(200);
+    expect(events).toHaveLength(1);
+    await expect(push.waitForChallenge(waitOf)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+  });
+
+  it("that was evicted does not come back when a replay is dropped as a duplicate", async () => {
+    const { push, receive, events } = createReceiver();
+    await receive(approval());
+    // Outcomes take 16 MiB at most.
+    const challenge_details = JSON.stringify({ message: "x".repeat(60_000) });
+    for (let count = 0; count < 290; count++) {
+      const challenge_sid = `YC${String(count).padStart(32, "0")}`;
+      await receive(eventRequest("challenge.denied", { challenge_sid, challenge_details }));
+    }
+    expect(await receive(approval())).toBe(200);
+    expect(events).toHaveLength(291);
+    await expect(push.waitForChallenge(waitOf)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+  });
+});
+
+it("with dedupe: false, each delivery runs the handlers", async () => {
+  const { receive, events } = createReceiver({ dedupe: false });
+  const request = eventRequest("factor.created");
+  for (let delivery = 0; delivery < 3; delivery++) expect(await receive(request)).toBe(200);
+  expect(events).toHaveLength(3);
+});
+
+describe("a receiver with a queue", () => {
+  const published = useChannels("stored");
+  it.each<[method: "POST" | "GET", result: DeliveryResult]>([
+    ["POST", "new"],
+    ["GET", "new"],
+    ["POST", "duplicate"],
+    ["POST", "conflict"],
+  ])("stores the event of a %s with the data for its delivery: %s", async (method, result) => {
+    const stored: QueuedEvent[] = [];
+    const store = async (queued: QueuedEvent) => (stored.push(queued), result);
+    const { receive } = createReceiver({
+      authToken: ["next", AUTH_TOKEN],
+      publicUrl: ["https://new.example.test/push", PUBLIC_URL],
+      name: "login",
+      queue: { store, outcomes: createMemoryOutcomes() },
+    });
+    const request = eventRequest("challenge.approved", { uuid: "u1" }, { method });
+    expect(await receive(request)).toBe(200);
+    const type = "challenge.approved";
+    const delivered: unknown[] = ["stored", { type, durationMs: expect.any(Number) }];
+    expect(published).toEqual(result === "new" ? [delivered] : []);
+    const event: unknown = expect.objectContaining({ type, uuid: "u1" });
+    const hashes = {
+      contentHash: request.headers["x-service-signature"],
+      listOtherHashes: expect.any(Function) as unknown,
+    };
+    const indexes = { authTokenIndex: 1, publicUrlIndex: 1 };
+    const names = { account: "login", accountSid: ACCOUNT_SID, uuid: "u1", receiver: "login" };
+    expect(stored).toEqual([{ event, ...names, ...hashes, ...indexes, needsConfirmation: false }]);
+    const other = eventRequest(type, { uuid: "u1" }, { method, authToken: "next" });
+    expect(stored[0]?.listOtherHashes?.()).toEqual([other.headers["x-service-signature"]]);
+  });
+});

@@ -1,0 +1,122 @@
+import fc from "fast-check";
+import { FairMap, type FairMapOptions } from "../../../lib/core/delivery/fair-map";
+
+beforeEach(() => jest.useFakeTimers());
+afterEach(() => jest.useRealTimers());
+
+const createMap = (bounds: Partial<FairMapOptions<number>> = {}) =>
+  new FairMap<number>({ ttlMs: 100, maxEntries: 10, ...bounds });
+
+describe("FairMap", () => {
+  it("keeps equal keys of accounts apart, and the first value of each", () => {
+    const map = createMap();
+    expect([map.add("A", "k", 1), map.add("B", "k", 2)].includes(undefined)).toBe(false);
+    expect([map.get("A", "k"), map.get("B", "k"), map.get("C", "k")]).toEqual([1, 2, undefined]);
+    expect(map.add("A", "k", 3)).toBeUndefined();
+    expect(map.get("A", "k")).toBe(1);
+  });
+
+  it("keeps a value for ttlMs, and not longer", () => {
+    const map = createMap();
+    map.add("A", "k", 1);
+    jest.advanceTimersByTime(99);
+    map.add("A", "k", 2);
+    expect(map.get("A", "k")).toBe(1);
+    jest.advanceTimersByTime(1);
+    expect(map.get("A", "k")).toBeUndefined();
+    expect(map.add("A", "k", 2)).toBeDefined();
+    jest.advanceTimersByTime(100);
+    expect(map.add("A", "k", 3)).toBeDefined();
+    expect(map.get("A", "k")).toBe(3);
+  });
+
+  it("evicts nothing of an active account for the expired entries of idle ones", () => {
+    const evicted: number[] = [];
+    const map = createMap({ maxEntries: 100, onEvict: (value) => evicted.push(value) });
+    for (let idle = 0; idle < 60; idle++) map.add(`idle ${idle}`, "k", -1);
+    jest.advanceTimersByTime(100);
+    for (let index = 0; index < 60; index++) map.add("A", String(index), index);
+    for (let index = 0; index < 40; index++) map.add("B", String(index), 100 + index);
+    expect(evicted).toEqual([]);
+    map.add("B", "40", 140);
+    expect(evicted).toEqual([0]);
+  });
+
+  it("has no room for a value over maxBytes, and room for a small one after it", () => {
+    const map = createMap({ maxBytes: 3_000 });
+    map.add("A", "huge", 1, { bytes: 5_000 });
+    expect(map.get("A", "huge")).toBeUndefined();
+    map.add("A", "small", 1, { bytes: 1 });
+    expect(map.get("A", "small")).toBe(1);
+  });
+
+  it("evicts the oldest of the owner with the most, in an account with the most, and frees it", () => {
+    const operation = fc.record({
+      account: fc.constantFrom("A", "B", "C"),
+      owner: fc.constantFrom("", "b", "c"),
+      removes: fc.oneof(
+        { weight: 4, arbitrary: fc.constant(null) },
+        { weight: 1, arbitrary: fc.nat() },
+      ),
+    });
+    const bounds = fc.constantFrom({ maxEntries: 8 }, { maxEntries: 100, maxBytes: 8_000 });
+    fc.assert(
+      fc.property(bounds, fc.array(operation, { maxLength: 60 }), (bound, operations) => {
+        type Held = { account: string; owner: string; remove: () => void };
+        const held: Held[] = [];
+        const evicted: Held[] = [];
+        const map = new FairMap<Held>({ ...bound, onEvict: (one) => void evicted.push(one) });
+        const count = (by: (one: Held) => boolean) => held.filter(by).length;
+        for (const [index, { account, owner, removes }] of operations.entries()) {
+          if (removes !== null && held.length > 0) {
+            const [one] = held.splice(removes % held.length, 1);
+            one?.remove();
+            one?.remove();
+          }
+          const added: Held = { account, owner, remove: () => map.remove(entry) };
+          held.push(added);
+          const entry = map.add(account, `k${index}`, added, { owner, bytes: 500 })!;
+          if (bound.maxBytes === undefined) expect(evicted).toHaveLength(held.length > 8 ? 1 : 0);
+          for (const one of evicted.splice(0)) {
+            const ofAccount = (name: string) => count((other) => other.account === name);
+            const ofOwner = (name: string) =>
+              count((other) => other.account === one.account && other.owner === name);
+            const accounts = [...new Set(held.map((other) => other.account))];
+            const most = Math.max(...accounts.map(ofAccount));
+            if (bound.maxBytes === undefined) expect(ofAccount(one.account)).toBe(most);
+            expect(ofOwner(one.owner)).toBe(Math.max(...["", "b", "c"].map(ofOwner)));
+            const oldest = held.findIndex(
+              (other) => other.account === one.account && other.owner === one.owner,
+            );
+            expect(held[oldest]).toBe(one);
+            held.splice(oldest, 1);
+          }
+          if (owner === "" && held.includes(added)) {
+            expect(map.get(account, `k${index}`)).toBe(added);
+          }
+        }
+      }),
+    );
+  });
+
+  it("evicts within 10 % of the largest account when many have about as much", () => {
+    const counts = new Map<string, number>();
+    const addTo = (account: string, by: number) =>
+      counts.set(account, (counts.get(account) ?? 0) + by);
+    const map = new FairMap<string>({
+      maxEntries: 1_000,
+      onEvict(account) {
+        const most = Math.max(...counts.values());
+        expect(counts.get(account)).toBeGreaterThanOrEqual(0.9 * most);
+        expect(counts.get(account)! * counts.size).toBeGreaterThanOrEqual(1_001);
+        addTo(account, -1);
+      },
+    });
+    for (let index = 0; index < 3_000; index++) {
+      // The first accounts add more than the last ones.
+      const account = String(Math.floor(((index * 7_919) % 100) ** 2 / 1_000));
+      addTo(account, 1);
+      map.add(account, String(index), account);
+    }
+  });
+});

@@ -1,0 +1,257 @@
+/** Handlers: how they are registered, and how `push.dispatch` runs them. */
+import {
+  createHandlers,
+  PUSH_EVENT_TYPES,
+  pushWebhooks,
+  type Handlers,
+  type HandlerContext,
+  type PushEvent,
+  type PushEventType,
+} from "express-push-verification";
+import { eventFixture } from "express-push-verification/testing";
+import { areHandlersEmpty } from "../../../lib/core/delivery/handler-registry";
+import { useChannels } from "../../support/channels";
+import { silent } from "../../support/receivers";
+import { HOSTILE_VALUES } from "../../support/thrown-values";
+import { createGate, nextTurn } from "../../support/waiting";
+import { useWarnings } from "../../support/warnings";
+import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
+
+const event = eventFixture("challenge.approved");
+const context = { attempt: 3, authTokenIndex: 0, publicUrlIndex: 0, receiver: "login" };
+const noop = () => {};
+const FAILED: unknown = expect.objectContaining({ code: "HANDLER_FAILED" });
+const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, name: "login" };
+
+/** Runs the handlers of an approval, or of an event of another type. */
+function dispatch(handlers: Handlers, type: string = event.type, handlerTimeoutMs = 1_000) {
+  const push = pushWebhooks({ ...options, handlers, handlerTimeoutMs, logger: silent });
+  return push.dispatch({ ...event, type } as PushEvent, context);
+}
+
+function dispatchTo(
+  handlers: ((event: PushEvent, context: HandlerContext) => unknown)[],
+  timeoutMs?: number,
+) {
+  const registered = createHandlers();
+  for (const handler of handlers) registered.on("challenge.approved", handler);
+  return dispatch(registered, event.type, timeoutMs);
+}
+
+/** A TypeError that names the method that was called. */
+const typeErrorOf = (method: string, part = "") =>
+  expect.objectContaining({
+    name: "TypeError",
+    message: expect.stringMatching(new RegExp(`^${method}: [^]*${part}`)),
+  }) as Error;
+
+describe("createHandlers", () => {
+  let called: string[];
+  const handlerOf = (name: string) => () => void called.push(name);
+  const calledFor = async (handlers: Handlers, type: string) => {
+    called = [];
+    await dispatch(handlers, type);
+    return called.join("");
+  };
+
+  it("runs the handlers of the type, then onAny, each once, in order, until they are removed from it", async () => {
+    const [a, b, c, other] = ["a", "b", "c", "other"].map(handlerOf) as (() => void)[];
+    const handlers = createHandlers()
+      .on("challenge.approved", a!)
+      .on(["challenge.approved", "challenge.denied"], b!)
+      .onAny(c!)
+      .onAny(a!)
+      .on("factor.created", other!)
+      .onUnhandled(other!);
+    expect(await calledFor(handlers, "challenge.approved")).toBe("abc");
+    expect(await calledFor(handlers, "challenge.denied")).toBe("bca");
+    handlers.off("challenge.approved", b!).off("factor.created", b!);
+    expect(await calledFor(handlers, "challenge.approved")).toBe("ac");
+    expect(await calledFor(handlers, "challenge.denied")).toBe("bca");
+  });
+
+  it("runs onUnhandled for types without a handler of their own", async () => {
+    const handlers = createHandlers()
+      .on("challenge.approved", handlerOf("approved"))
+      .onUnhandled(handlerOf("unhandled"))
+      .onAny(handlerOf(" any"));
+    for (const type of ["challenge.denied", "challenge.expired", "toString"]) {
+      expect(await calledFor(handlers, type)).toBe("unhandled any");
+    }
+    expect(await calledFor(handlers, "challenge.approved")).toBe("approved any");
+  });
+
+  it("lists the types that have a handler: all of them with onAny", () => {
+    const handlers = createHandlers();
+    expect(handlers.handledTypes()).toEqual([]);
+    handlers.on(["challenge.denied", "factor.created"], noop).onUnhandled(noop);
+    expect(handlers.handledTypes()).toEqual(["factor.created", "challenge.denied"]);
+    expect(handlers.onAny(noop).handledTypes()).toEqual(PUSH_EVENT_TYPES);
+  });
+
+  it.each<[types: unknown, hint: string]>([
+    ["challenge.aproved", `"challenge.approved"\\?`],
+    ["Factor.Created", `"factor.created"\\?`],
+    ["*", "onAny"],
+    ...[undefined, null, 5, {}, "", [], ["factor.created", "x"]].map((types): [unknown, string] => [
+      types,
+      "",
+    ]),
+  ])("rejects the types %j and suggests %s", (types, hint) => {
+    const handlers = createHandlers();
+    expect(() => handlers.on(types as PushEventType, noop)).toThrow(typeErrorOf("on", hint));
+    expect(() => handlers.off(types as PushEventType, noop)).toThrow(typeErrorOf("off", hint));
+    expect(areHandlersEmpty(handlers)).toBe(true);
+  });
+
+  it.each([undefined, null, "handler", {}])("rejects the handler %j", (handler) => {
+    const handlers = createHandlers();
+    expect(() => handlers.on("factor.created", handler as never)).toThrow(typeErrorOf("on"));
+    expect(() => handlers.onAny(handler as never)).toThrow(typeErrorOf("onAny"));
+    expect(() => handlers.onUnhandled(handler as never)).toThrow(typeErrorOf("onUnhandled"));
+  });
+
+  it("is empty until a handler of any kind is registered; a copy of it is no Handlers", () => {
+    const handlers = createHandlers();
+    expect(areHandlersEmpty(handlers)).toBe(true);
+    expect(areHandlersEmpty(createHandlers().on("factor.created", noop))).toBe(false);
+    expect(areHandlersEmpty(createHandlers().onAny(noop))).toBe(false);
+    expect(areHandlersEmpty(createHandlers().onUnhandled(noop))).toBe(false);
+    for (const value of [{ ...handlers }, {}, null, noop]) {
+      expect(() => pushWebhooks({ ...options, handlers: value as never })).toThrow("handlers");
+    }
+    expect(() => areHandlersEmpty({ ...handlers })).toThrow(TypeError);
+  });
+});
+
+describe("dispatch", () => {
+  const published = useChannels("handled", "unhandled", "failed");
+  const warnings = useWarnings();
+
+  it("runs handlers at the same time with the event and its context, and waits for all", async () => {
+    const log: string[] = [];
+    const gate = createGate();
+    const first = () => gate.opened.then(() => log.push("first"));
+    const handler = jest.fn(() => (log.push("second"), gate.open()));
+    await dispatchTo([first, handler]);
+    expect(log).toEqual(["second", "first"]);
+    expect(handler.mock.calls).toEqual([[event, { ...context, signal: expect.any(AbortSignal) }]]);
+  });
+
+  it.each([new Error("thrown"), "text", undefined])(
+    "fails with the value that a handler throws as its cause: %p",
+    async (reason) => {
+      const others = jest.fn();
+      const fail = () => {
+        throw reason;
+      };
+      const failed = dispatchTo([fail, others]);
+      await expect(failed).rejects.toMatchObject({ code: "HANDLER_FAILED", status: 500 });
+      await expect(failed).rejects.toHaveProperty("cause", reason);
+      const refersToCause = reason === undefined ? /^((?!the cause).)*$/ : /see the cause/;
+      await expect(failed).rejects.toThrow(refersToCause);
+      expect(others).toHaveBeenCalled();
+    },
+  );
+
+  it.each(HOSTILE_VALUES)("fails alike, and warns, when a handler throws %s", async (...row) => {
+    const push = pushWebhooks(options).on("challenge.approved", () => {
+      throw row[1];
+    });
+    await expect(push.dispatch(event)).rejects.toHaveProperty("code", "HANDLER_FAILED");
+    expect(warnings.listCodes()).toEqual(["HANDLER_FAILED"]);
+  });
+
+  it.each([
+    ["without a handler", [], ["EVENT_UNHANDLED"]],
+    ["that only onAny receives", [noop], []],
+  ])("warns once of events %s: %j", async (_what, handlers, codes) => {
+    const push = pushWebhooks(options);
+    for (const handler of handlers) push.onAny(handler);
+    for (let times = 0; times < 2; times++) await push.dispatch(event);
+    expect(warnings.listCodes()).toEqual(codes);
+  });
+
+  it("fails once with all errors, after the last handler ends", async () => {
+    const reasons = [new Error("one"), new Error("two")];
+    const late = () => nextTurn().then(() => Promise.reject(reasons[1]));
+    const failed = dispatchTo([() => Promise.reject(reasons[0]), late]);
+    await expect(failed).rejects.toHaveProperty("cause.errors", reasons);
+  });
+
+  it("aborts the signal and fails after timeoutMs", async () => {
+    let signal!: AbortSignal;
+    let fail!: (error: Error) => void;
+    const handler = (_event: PushEvent, given: HandlerContext) => {
+      ({ signal } = given);
+      return new Promise((_resolve, reject) => (fail = reject));
+    };
+    await expect(dispatchTo([handler], 15)).rejects.toMatchObject({ code: "HANDLER_TIMEOUT" });
+    expect(signal.reason).toMatchObject({ code: "HANDLER_TIMEOUT", status: 500 });
+    // A late failure is no unhandled rejection.
+    fail(new Error("late"));
+    await nextTurn();
+  });
+
+  it("does not abort the signal and leaves no timer when the handlers end in time", async () => {
+    jest.useFakeTimers();
+    let signal: AbortSignal | undefined;
+    await dispatchTo([async (_event, given) => void (signal = given.signal)]);
+    expect(jest.getTimerCount()).toBe(0);
+    const timers = jest.spyOn(globalThis, "setTimeout");
+    for (const result of [undefined, null, 5, "text", true]) await dispatchTo([() => result]);
+    expect(timers).not.toHaveBeenCalled();
+    jest.useRealTimers();
+    expect(signal?.aborted).toBe(false);
+  });
+
+  it("awaits a value with a then, such as a query of some libraries", async () => {
+    const reason = new Error("rejected");
+    const reject = (_resolve: unknown, fail: (error: Error) => void) => fail(reason);
+    // oxlint-disable-next-line unicorn/no-thenable -- the subject of the test
+    const query = { then: reject };
+    for (const result of [query, Object.assign(() => {}, query)])
+      await expect(dispatchTo([() => result])).rejects.toHaveProperty("cause", reason);
+  });
+
+  const durationMs: unknown = expect.any(Number);
+  it.each<[string, type: string, more: object]>([
+    ["handled", "challenge.approved", { attempt: 3, durationMs }],
+    ["failed", "challenge.denied", { attempt: 3, durationMs, code: "HANDLER_FAILED" }],
+    // Only onAny receives it.
+    ["unhandled", "factor.created", {}],
+    ["unhandled", "factor.suspended", {}],
+  ])("publishes and logs an event that was %s: %s", async (result, type, more) => {
+    const [warn, error, onError] = [jest.fn(), jest.fn(), jest.fn()];
+    const push = pushWebhooks({ ...options, logger: { ...silent, warn, error } })
+      .on("challenge.approved", noop)
+      .on("challenge.denied", () => Promise.reject(new Error("no")))
+      .onAny(noop)
+      .onError(onError);
+    const run = { ...context, receiver: "worker" };
+    const dispatched = push.dispatch({ ...event, type } as PushEvent, run);
+    expect(await dispatched.catch(Object)).toEqual(result === "failed" ? FAILED : undefined);
+    expect(published).toEqual([[result, { type, ...more }]]);
+    const about = { type, uuid: event.uuid };
+    const logged = [{ receiver: "login", ...about }, expect.any(String)];
+    expect(warn.mock.calls).toEqual(result === "unhandled" ? [logged] : []);
+    const failed = {
+      ...about,
+      code: "HANDLER_FAILED",
+      attempt: 3,
+      receiver: "worker",
+      err: FAILED,
+    };
+    expect(error.mock.calls).toEqual(result === "failed" ? [[failed, expect.any(String)]] : []);
+    const failure = [FAILED, expect.objectContaining({ type })];
+    expect(onError.mock.calls).toEqual(result === "failed" ? [failure] : []);
+  });
+});
+
+it.each([undefined, null, "x", {}, { type: "x" }, { ...event, params: undefined }])(
+  "push.dispatch rejects %j, which is no event, with a TypeError",
+  async (value) => {
+    const dispatched = pushWebhooks(options).dispatch(value as never);
+    await expect(dispatched).rejects.toHaveProperty("name", "TypeError");
+  },
+);

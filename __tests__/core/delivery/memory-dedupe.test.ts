@@ -1,0 +1,89 @@
+import { measureHeap } from "../../support/heap";
+import { useWarnings } from "../../support/warnings";
+import { createMemoryDedupe, type DedupeClaim, type DedupeStore } from "express-push-verification";
+
+const claimOf = (uuid: string, changes: object = {}) => ({
+  accountSid: "AC1",
+  uuid,
+  owner: "owner",
+  contentHash: "hash",
+  leaseMs: 60_000,
+  ...changes,
+});
+const other = { owner: "other" };
+
+const warnings = useWarnings();
+
+/** Claims a uuid, and marks it as handled. */
+function handle(store: DedupeStore, claim: DedupeClaim): void {
+  void store.claim(claim);
+  void store.complete(claim);
+}
+
+afterEach(() => jest.useRealTimers());
+
+describe("createMemoryDedupe", () => {
+  it.each([
+    [{ ttlMs: 1_000 }, 1_000],
+    [{}, 86_400_000],
+  ])(
+    "with %j keeps a handled uuid for %i ms, and a claim for its lease, and not longer, without a warning",
+    (options, ttlMs) => {
+      jest.useFakeTimers();
+      const store = createMemoryDedupe(options);
+      handle(store, claimOf("a"));
+      void store.claim(claimOf("runs", { leaseMs: ttlMs }));
+      jest.advanceTimersByTime(ttlMs - 1);
+      expect(store.claim(claimOf("runs", other))).toBe("running");
+      expect(store.claim(claimOf("a", other))).toBe("done");
+      expect(store.claim(claimOf("a", { contentHash: "else" }))).toBe("conflict");
+      jest.advanceTimersByTime(1);
+      expect(store.claim(claimOf("a", other))).toBe("new");
+      expect(store.claim(claimOf("runs", other))).toBe("new");
+      expect(warnings.list()).toEqual([]);
+    },
+  );
+
+  it("evicts the oldest over maxEntries, never a running one, and warns once", () => {
+    const store = createMemoryDedupe({ maxEntries: 2 });
+    void store.claim(claimOf("runs"));
+    for (const uuid of ["a", "b", "c", "d"]) handle(store, claimOf(uuid));
+    expect(store.claim(claimOf("c", other))).toBe("done");
+    expect(store.claim(claimOf("d", other))).toBe("done");
+    expect(store.claim(claimOf("a", other))).toBe("new");
+    expect(store.claim(claimOf("runs", other))).toBe("running");
+    expect(warnings.listCodes()).toEqual(["DEDUPE_EVICTED"]);
+  });
+
+  it.each([
+    ["32 MiB for uuids as the service sends them", "", 100_000, 1, undefined],
+    ["8 MiB for uuids of 256 characters", "x".repeat(220), 25_000, 1, 2 ** 23],
+    ["8 MiB for uuids beyond Latin-1", "é€".repeat(110), 25_000, 1, 2 ** 23],
+    ["8 MiB for uuids of an account each", "", 15_000, 15_000, 2 ** 23],
+  ])("holds at most %s", (_what, end, count, accounts, maxBytes) => {
+    const store = createMemoryDedupe({ maxBytes });
+    const before = measureHeap();
+    let last = claimOf("");
+    for (let index = 0; index < count; index++) {
+      // Slices of a body and a header, which must not be kept as a whole.
+      const account = String(index % accounts).padStart(32, "0");
+      const body = `uuid=${String(index).padStart(36, "0")}${end}&AC${account}${"padding ".repeat(50)}`;
+      const uuid = body.slice(5, 41 + end.length);
+      const accountSid = body.slice(42 + end.length, 76 + end.length);
+      const contentHash = `${String(index).padStart(28, "h")}${"padding ".repeat(50)}`.slice(0, 28);
+      last = claimOf(uuid, { contentHash, accountSid });
+      handle(store, last);
+    }
+    // 1 MiB more, for allocations of the test framework.
+    expect(measureHeap() - before).toBeLessThan((maxBytes ?? 2 ** 25) + 2 ** 20);
+    expect(store.claim({ ...last, ...other })).toBe("done");
+  });
+
+  it.each([{ ttlMs: 0 }, { maxEntries: 0 }, { maxBytes: 0 }, { ttl: 5 }])(
+    "rejects the options %j",
+    (options) => {
+      expect(() => createMemoryDedupe(options)).toThrow(TypeError);
+      expect(() => createMemoryDedupe(options)).toThrow(/^createMemoryDedupe: /);
+    },
+  );
+});

@@ -1,0 +1,54 @@
+import { inspect } from "node:util";
+import { WebhookError } from "express-push-verification";
+import { STATUS_BY_CODE } from "../../../lib/core/errors/codes";
+
+describe("WebhookError", () => {
+  it.each([
+    ["METHOD_NOT_ALLOWED", { Allow: "POST" }],
+    ["CLOSING", { "Retry-After": "5" }],
+    ["PAYLOAD_INVALID", {}],
+  ] as const)("has the response of its code, which shows no cause: %s", (code, headers) => {
+    const cause = new Error("inside");
+    const error = new WebhookError(code, "what to change", { cause });
+    const status = STATUS_BY_CODE[code];
+    expect(error).toMatchObject({ name: "WebhookError", status, cause, expose: false });
+    expect(error.headers).toEqual(headers);
+  });
+
+  it.each([10, 0, undefined])("has no frames below 500, and keeps the limit of %s", (limit) => {
+    const before = Error.stackTraceLimit;
+    Object.assign(Error, { stackTraceLimit: limit });
+    const { stack } = new WebhookError("SIGNATURE_MISSING", "what to change");
+    const after = Error.stackTraceLimit;
+    Error.stackTraceLimit = before;
+    expect(stack).toBe("WebhookError: what to change");
+    expect(after).toBe(limit);
+  });
+
+  it.each(["HANDLER_FAILED", "CLOSING"] as const)("has stack frames from 500 on: %s", (code) => {
+    const appCode = () => new WebhookError(code, "what to change");
+    expect(appCode().stack).toMatch(/^WebhookError: what to change\n {4}at .*\bappCode\b/);
+  });
+
+  it("can be created when Error is frozen", () => {
+    const before = Error.stackTraceLimit;
+    Object.defineProperty(Error, "stackTraceLimit", { writable: false });
+    expect(new WebhookError("SIGNATURE_MISSING", "").code).toBe("SIGNATURE_MISSING");
+    Object.defineProperty(Error, "stackTraceLimit", { writable: true });
+    expect(Error.stackTraceLimit).toBe(before);
+  });
+
+  it("explains on demand, once it may, and does not expose the function that explains", () => {
+    const report = { matches: false, causes: [], tried: { urls: [], tokens: [], combinations: 1 } };
+    // The budget is used up at first.
+    const explain = jest.fn().mockReturnValueOnce(undefined).mockReturnValue(report);
+    const error = new WebhookError("SIGNATURE_MISMATCH", "", { explain });
+    expect(inspect(error, { showHidden: true, getters: true })).not.toContain("[Function");
+    expect(Object.getOwnPropertyNames(error)).not.toContain("explain");
+    expect(explain).not.toHaveBeenCalled();
+    const explained = [error.explain(), error.explain(), error.explain()];
+    expect(explained).toEqual([undefined, report, report]);
+    expect(explain).toHaveBeenCalledTimes(2);
+    expect(new WebhookError("SIGNATURE_MISSING", "").explain()).toBeUndefined();
+  });
+});

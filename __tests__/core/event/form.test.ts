@@ -1,0 +1,91 @@
+import fc from "fast-check";
+import { decodeForm, MAX_PARAMETERS } from "../../../lib/core/event/form";
+import { encodeForm } from "../../support/webhook-requests";
+import { anyCharacter } from "../../support/any-character";
+import { words } from "../../support/attacker-texts";
+
+const bytes = (text: string) => Buffer.from(text, "latin1");
+
+describe("decodeForm", () => {
+  it.each<[form: string, ...namesAndValues: string[]]>([
+    [""],
+    ["&"],
+    ["a", "a", ""],
+    ["a=", "a", ""],
+    ["=1", "", "1"],
+    ["=", "", ""],
+    ["&&a=1&&b=2&", "a", "1", "b", "2"],
+    ["a=b=c", "a", "b=c"],
+    ["a&b=c", "a", "", "b", "c"],
+    ["a=1;b=2", "a", "1;b=2"],
+    ["a=+%20%0D%0A", "a", "  \r\n"],
+    ["a%3Db+c=%2B%252B%26", "a=b c", "+%2B&"],
+    ["a=%00", "a", "\0"],
+    ["__proto__=x", "__proto__", "x"],
+    ["a[b][c]=1&a.b=2", "a[b][c]", "1", "a.b", "2"],
+    ["a=%f0%9F%94%90", "a", "🔐"],
+    ["a=\xf0\x9f\x94\x90", "a", "🔐"],
+    ["a=%f0%9F%94%90x&%C3%A9=+&c=3", "a", "🔐x", "é", " ", "c", "3"],
+    ["e=%CC%81&\xc3\xa9=%C3%A9", "e", "\u0301", "é", "é"],
+    ["\xef\xbb\xbfa=1", "\ufeffa", "1"],
+    ["%EF%BB%BFa=1", "\ufeffa", "1"],
+  ])("%j has the names and values %j", (form, ...namesAndValues) => {
+    const pairs = decodeForm(bytes(form));
+    for (const pair of pairs) expect(pair).toHaveLength(2);
+    expect(pairs.flat()).toEqual(namesAndValues);
+  });
+
+  it.each([
+    ...words("% a=% a=%z a=%zz a=%4 a=%E0%A4%A a=%FF a=%C0%AF a=%ED%A0%80 a=%F4%90%80%80 a=%C3"),
+    ...words(
+      "a=%C3x%A9 %zz=1 a=\xff a=\xc3 a=\xed\xa0\x80 a=\xc3%A9 a=1&b=2&c=% a=%C3&%A9=1 a%C3=%A9",
+    ),
+  ])("rejects %j as malformed", (form) => {
+    expect(() => decodeForm(bytes(form))).toThrow(
+      expect.objectContaining({ name: "FormError", reason: "malformed" }),
+    );
+  });
+
+  it("decodes a form of any length", () => {
+    const value = "é".repeat(40_000);
+    expect(decodeForm(`a=${encodeURIComponent(value)}&b=2`)).toEqual([
+      ["a", value],
+      ["b", "2"],
+    ]);
+  });
+
+  it("reads bytes that are a part of a larger buffer", () => {
+    const whole = new Uint8Array(bytes("x=0&a=1&y=2"));
+    expect(decodeForm(whole.subarray(4, 7))).toEqual([["a", "1"]]);
+  });
+
+  it("accepts MAX_PARAMETERS parameters, and rejects one more as too long", () => {
+    const form = "a=1&".repeat(MAX_PARAMETERS);
+    expect(decodeForm(form)).toHaveLength(MAX_PARAMETERS);
+    expect(() => decodeForm(`${form}b=2`)).toThrow(
+      expect.objectContaining({ name: "FormError", reason: "too long" }),
+    );
+  });
+
+  it("decodes any encoded pairs to the same pairs", () => {
+    const text = fc.string({ unit: anyCharacter });
+    fc.assert(
+      fc.property(fc.array(fc.tuple(text, text)), (pairs) => {
+        expect(decodeForm(Buffer.from(encodeForm(pairs)))).toEqual(pairs);
+        expect(decodeForm(new URLSearchParams(pairs).toString())).toEqual(pairs);
+      }),
+    );
+  });
+
+  it("decodes any bytes or rejects them as malformed", () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ maxLength: 200 }), (form) => {
+        try {
+          for (const pair of decodeForm(form)) expect(pair).toHaveLength(2);
+        } catch (error) {
+          expect(error).toMatchObject({ name: "FormError", reason: "malformed" });
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,161 @@
+import fc from "fast-check";
+import { CONTROL, hostileText, listTexts } from "../../support/control-characters";
+import { Console } from "node:console";
+import { WebhookError, type Logger, type WebhookErrorCode } from "express-push-verification";
+import { parseEvent } from "../../../lib/core/event/parse";
+import { createReporter } from "../../../lib/core/observability/reporter";
+import { silent } from "../../support/receivers";
+import { HOSTILE_VALUES } from "../../support/thrown-values";
+import { nextTurn } from "../../support/waiting";
+import { useWarnings } from "../../support/warnings";
+import { eventPairs } from "../../support/webhook-requests";
+
+const event = parseEvent(eventPairs("challenge.approved"));
+const request = { method: "POST", path: "/push", remoteAddress: "::1" };
+const cause = { code: "URL_PATH", isProven: false, subject: "/", explanation: "Why.", fix: "How." };
+const explain = () => ({ causes: [cause] }) as never;
+const errorOf = (code: WebhookErrorCode) => new WebhookError(code, "what to change", { explain });
+const noCapture = () => undefined;
+
+function recordingLogger() {
+  const lines: [level: string, fields: object, message: string][] = [];
+  const at = (level: string) => (fields: object, message: string) =>
+    void lines.push([level, fields, message]);
+  const [debug, info, warn, error] = ["debug", "info", "warn", "error"].map(at);
+  return { logger: { debug, info, warn, error } as unknown as Logger, lines };
+}
+
+describe("createReporter", () => {
+  const warnings = useWarnings();
+
+  it.each<[WebhookErrorCode, level: "warn" | "error", isFailure: boolean]>([
+    ["STORE_UNAVAILABLE", "error", true],
+    ["BODY_CONSUMED", "error", true],
+    ["CLOSING", "warn", false],
+    ["SIGNATURE_MISMATCH", "warn", false],
+  ])(
+    "logs %s at level %s, with its cause once in 60 s, and reports it to onError: %j",
+    (...row) => {
+      const [code, level, isFailure] = row;
+      const { logger, lines } = recordingLogger();
+      const reports = createReporter(logger);
+      const [onError, onRejected] = [jest.fn(), jest.fn()];
+      reports.onError(onError);
+      reports.onRejected(onRejected);
+      const error = errorOf(code);
+      for (let times = 0; times < 2; times++) reports.rejected(error, request, 1, noCapture);
+      expect(onRejected.mock.calls).toEqual(Array(2).fill([error, request, noCapture]));
+      expect(onError.mock.calls).toEqual(isFailure ? [[error], [error]] : []);
+      const more = isFailure ? { err: error } : { cause: "URL_PATH", subject: "/", fix: "How." };
+      expect(lines).toEqual([
+        [level, expect.objectContaining({ code, ...request, ...more }), "what to change"],
+        [level, expect.not.objectContaining({ cause: "URL_PATH" }), "what to change"],
+      ]);
+      expect("err" in lines[0]![1]).toBe(isFailure);
+    },
+  );
+
+  it.each([
+    ["the global console", console],
+    ["another console", new Console(process.stdout)],
+  ])("prints the message before the fields on %s", (_what, logger) => {
+    const printed = jest.spyOn(logger, "error").mockImplementation(() => {});
+    const error = errorOf("HANDLER_FAILED");
+    createReporter(logger, { receiver: "login" }).error(error);
+    const fields = { receiver: "login", code: "HANDLER_FAILED", err: error };
+    expect(printed.mock.calls).toEqual([["what to change", fields]]);
+    printed.mockRestore();
+  });
+
+  it("logs only the type and uuid of an event", () => {
+    const { logger, lines } = recordingLogger();
+    const reports = createReporter(logger);
+    const error = errorOf("HANDLER_FAILED");
+    reports.delivered(event, "new");
+    reports.delivered(event, "duplicate");
+    reports.delivered(event, "conflict");
+    reports.error(error, event);
+    const identity = { type: event.type, uuid: event.uuid };
+    expect(lines).toEqual([
+      ["debug", { ...identity, result: "new" }, expect.any(String)],
+      ["debug", { ...identity, result: "duplicate" }, expect.any(String)],
+      ["warn", { ...identity, result: "conflict" }, expect.any(String)],
+      ["error", { ...identity, code: "HANDLER_FAILED", err: error }, "what to change"],
+    ]);
+  });
+
+  it("logs no control character of an event", () => {
+    fc.assert(
+      fc.property(hostileText, hostileText, (type, uuid) => {
+        const { logger, lines } = recordingLogger();
+        createReporter(logger).delivered({ ...event, type, uuid } as never, "new");
+        expect(lines).toHaveLength(1);
+        expect(listTexts(lines).join(" ")).not.toMatch(CONTROL);
+      }),
+    );
+  });
+
+  it("warns once about each listener and logger that throws or rejects, and continues", async () => {
+    const broken = () => {
+      throw new RangeError("hush");
+    };
+    const reports = createReporter({ debug: broken, info: broken, warn: broken, error: broken });
+    const last = jest.fn();
+    reports.onError(broken);
+    reports.onError(() => Promise.reject("hush"));
+    reports.onError(last);
+    for (let times = 0; times < 10; times++) {
+      reports.error(errorOf("HANDLER_FAILED"));
+      reports.delivered(event, "new");
+      await nextTurn();
+    }
+    expect(last).toHaveBeenCalledTimes(10);
+    expect(warnings.listCodes()).toEqual(Array(3).fill("LISTENER_FAILED"));
+    const texts = warnings.listMessages();
+    expect(texts.filter((text) => text.includes("RangeError"))).toHaveLength(2);
+    expect(texts.filter((text) => text.includes("not an Error"))).toHaveLength(1);
+    expect(texts.join()).not.toContain("hush");
+  });
+
+  it.each(HOSTILE_VALUES)("warns about a listener that throws %s", (_what, thrown) => {
+    const reports = createReporter(silent);
+    reports.onError(() => {
+      throw thrown;
+    });
+    reports.error(errorOf("HANDLER_FAILED"));
+    expect(warnings.listCodes()).toEqual(["LISTENER_FAILED"]);
+  });
+
+  // core/delivery/handlers.test.ts has the warning without them.
+  it("warns of no event without a handler when it has a logger or a listener", () => {
+    const listening = createReporter(undefined);
+    listening.onError(() => {});
+    for (const reports of [createReporter(silent), listening]) reports.unhandled(event, false);
+    expect(warnings.list()).toEqual([]);
+  });
+
+  it("warns once per code about failures without a listener, with their cause", () => {
+    const reports = createReporter(undefined);
+    for (const code of ["HANDLER_FAILED", "HANDLER_FAILED", "HANDLER_TIMEOUT"] as const) {
+      reports.error(new WebhookError(code, "what to change", { cause: new Error("no") }), event);
+    }
+    for (const code of ["BODY_CONSUMED", "SIGNATURE_MISMATCH", "CLOSING"] as const) {
+      reports.rejected(errorOf(code), request, 1, noCapture);
+    }
+    expect(warnings.listCodes()).toEqual([
+      "HANDLER_FAILED",
+      "HANDLER_TIMEOUT",
+      "BODY_CONSUMED",
+      "SIGNATURE_MISMATCH",
+    ]);
+    const [failed, , , rejected] = warnings.list().map(([, { detail }]) => detail);
+    expect(failed).toMatch(/^Error: no\n {4}at .*reporter\.test/);
+    expect(rejected).toBe("Possibly URL_PATH (/): Why. How.");
+    for (const method of ["onError", "onRejected"] as const) {
+      const heard = createReporter(undefined);
+      heard[method](() => {});
+      heard.rejected(errorOf("STORE_UNAVAILABLE"), request, 1, noCapture);
+    }
+    expect(warnings.list()).toHaveLength(4);
+  });
+});

@@ -1,0 +1,124 @@
+import { inspect } from "node:util";
+import type { DedupeStore, PushWebhooks, PushWebhooksOptions } from "express-push-verification";
+import { eventFixture } from "express-push-verification/testing";
+import { createReceiver } from "../../support/receivers";
+import { never } from "../../support/waiting";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../../support/webhook-requests";
+
+const later = (delayMs: number) => new Promise<void>((resolve) => setTimeout(resolve, delayMs));
+const DEADLINE_MS = 900;
+
+beforeEach(() => void jest.useFakeTimers());
+afterEach(() => void jest.useRealTimers());
+
+const createPush = (options: Partial<PushWebhooksOptions>) => createReceiver(options).push;
+
+/** Sends a request whose body arrives late; returns its status. */
+async function send(push: PushWebhooks, bodyDelayMs = 0): Promise<number> {
+  const { method, headers, body = "" } = eventRequest("factor.created");
+  const bytes = Buffer.from(body);
+  const stream = new ReadableStream({
+    async start(controller) {
+      controller.enqueue(bytes.subarray(0, 10));
+      await later(bodyDelayMs);
+      controller.enqueue(bytes.subarray(10));
+      controller.close();
+    },
+  });
+  const init = { method, headers, body: stream, duplex: "half" as const };
+  return (await push.fetch(new Request(PUBLIC_URL, init))).status;
+}
+
+const mark = () => {};
+const claiming = (
+  claim: DedupeStore["claim"],
+  complete: DedupeStore["complete"] = mark,
+  release: DedupeStore["release"] = mark,
+) => ({ dedupe: { claim, complete, release } });
+
+describe("deadlineMs bounds", () => {
+  const slow = () => later(150);
+  const all = claiming(() => slow().then(() => "new"), mark, never);
+  it.each<[string, Partial<PushWebhooksOptions>, () => unknown, number, number]>([
+    ["a slow claim", claiming(never), mark, 400, 503],
+    ["slow handlers", {}, never, 400, 500],
+    ["all together", { authToken: () => slow().then(() => AUTH_TOKEN), ...all }, never, 300, 500],
+    ["a slow mark, though the event was handled,", claiming(() => "new", never), slow, 100, 200],
+  ])("%s after a slow body", async (_what, options, handler, bodyDelayMs, status) => {
+    const push = createPush({ deadlineMs: DEADLINE_MS, ...options });
+    push.on("factor.created", handler);
+    const statuses: number[] = [];
+    void send(push, bodyDelayMs).then((received) => statuses.push(received));
+    await jest.advanceTimersByTimeAsync(bodyDelayMs);
+    expect(statuses).toEqual([]);
+    await jest.advanceTimersByTimeAsync(DEADLINE_MS);
+    expect(statuses).toEqual([status]);
+  });
+});
+
+it("handlers time out 500 ms before the deadline, so that their uuid can be released", async () => {
+  const push = createPush({ deadlineMs: DEADLINE_MS });
+  const signals: AbortSignal[] = [];
+  push.onAny((_event, { signal }) => (signals.push(signal), never()));
+  const status = send(push);
+  await jest.advanceTimersByTimeAsync(DEADLINE_MS - 510);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+  await jest.advanceTimersByTimeAsync(10);
+  expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  expect(await status).toBe(500);
+});
+
+it("handlers that run after the response are completed once, after deadlineMs", async () => {
+  const marks: string[] = [];
+  const complete = () => later(20).then(() => void marks.push("complete"));
+  const store = claiming(
+    () => "new",
+    complete,
+    () => void marks.push("release"),
+  );
+  const { push, failed } = createReceiver({ acknowledge: "before", deadlineMs: 100, ...store });
+  push.on("factor.created", () => later(200));
+  const status = send(push);
+  await jest.advanceTimersByTimeAsync(300);
+  expect(await status).toBe(200);
+  await push.close();
+  expect([marks, failed]).toEqual([["complete"], []]);
+});
+
+it.each<[Partial<PushWebhooksOptions>, leastMs: number]>([
+  [{}, 60_000],
+  [{ deadlineMs: 120_000 }, 120_000],
+  [{ acknowledge: "before", handlerTimeoutMs: 120_000 }, 120_000],
+])("the lease of a claim is longer than handlers may run: %j", async (options, leastMs) => {
+  const leases: number[] = [];
+  const claim: DedupeStore["claim"] = ({ leaseMs }) => (leases.push(leaseMs), "done");
+  const sent = send(createPush({ ...claiming(claim), ...options }));
+  await jest.advanceTimersByTimeAsync(1);
+  await sent;
+  expect(leases[0]).toBeGreaterThanOrEqual(leastMs);
+});
+
+it("a store that is down is retried for 8 s, then the response is 503", async () => {
+  const claim = (...args: unknown[]) =>
+    Promise.reject(Object.assign(new Error("down"), { parameters: args }));
+  const { push, events, errors } = createReceiver(claiming(claim));
+  const status = send(push);
+  await jest.advanceTimersByTimeAsync(7_000);
+  expect(errors).toEqual([]);
+  await jest.advanceTimersByTimeAsync(1_000);
+  expect([await status, events]).toEqual([503, []]);
+  expect(errors).toMatchObject([{ cause: { message: "down" } }]);
+  expect(inspect(errors, { depth: 10, showHidden: true })).not.toContain("parameters");
+});
+
+it("dispatch() rejects at the deadline, without the arguments of the store", async () => {
+  const record = () => Promise.reject(Object.assign(new Error("OOM"), { args: ["ada"] }));
+  const outcomes = { record, wait: never };
+  const push = createPush({ deadlineMs: 100, queue: { store: never, outcomes } });
+  const event = eventFixture("challenge.approved", { entity_identity: "ada" });
+  const dispatched = push.dispatch(event).catch((reason: unknown) => reason);
+  await jest.advanceTimersByTimeAsync(100);
+  const error = await dispatched;
+  expect(error).toMatchObject({ code: "STORE_UNAVAILABLE", cause: { message: "OOM" } });
+  expect(inspect(error, { depth: 5 })).not.toContain("ada");
+});

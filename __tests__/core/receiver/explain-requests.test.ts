@@ -1,0 +1,129 @@
+/** The explanations of rejected webhook requests: their cause, without a secret or a user's data. */
+import { inspect } from "node:util";
+import type { PushWebhooksOptions, SignatureReport, WebhookError } from "express-push-verification";
+import {
+  AUTH_TOKEN,
+  eventPairs,
+  eventRequest,
+  signedRequestOf,
+  type TestRequest,
+} from "../../support/webhook-requests";
+import { createReceiver } from "../../support/receivers";
+import { send, startServer, stopServers } from "../../support/servers";
+
+afterEach(stopServers);
+
+const good = eventRequest("challenge.approved");
+
+it("responds to a good request among 40 rejected ones, of which it explains at most 10", async () => {
+  // Just below limitBytes, and every part of it has variants.
+  const fields = Array.from({ length: 60 }, (_, index) => `p${index}=${"+a".repeat(525)}`);
+  const hostile = Array<TestRequest>(20).fill({ ...good, body: fields.join("&") });
+  const { push, receive } = createReceiver();
+  const reports: (SignatureReport | undefined)[] = [];
+  push.onRejected((error) => void reports.push(error.explain()));
+  const statuses = await Promise.all([...hostile, good, ...hostile].map(receive));
+  expect(statuses).toEqual([...Array(20).fill(403), 200, ...Array(20).fill(403)]);
+  expect(reports[0]?.causes[0]?.code).toBe("TOKEN_WRONG");
+  const explained = reports.filter((report) => report !== undefined);
+  expect([reports.length, explained.length <= 10]).toEqual([40, true]);
+});
+
+it("names a parser before the token when only the parsed body is left", async () => {
+  const { push, errors } = createReceiver();
+  const port = await startServer((req, res) => {
+    const body = { uuid: "1", type: "factor.verified" };
+    req.resume().once("end", () => push(Object.assign(req, { body }), res));
+  });
+  expect((await send(port, good)).status).toBe(403);
+  const causes = errors.flatMap((error) => error.explain()?.causes ?? []);
+  expect(causes.map(({ code }) => code)).toEqual([
+    "BODY_PARSED",
+    "URL_HOST",
+    "TOKEN_WRONG",
+    "PARAMS_ALTERED",
+  ]);
+});
+
+const params = eventPairs("challenge.approved");
+const signed = signedRequestOf(params);
+const personal = params.flatMap(([name, value]) =>
+  /^(entity|.*(name|metadata|details)$)/.test(name) ? [value] : [],
+);
+const escape = (text: string) => text.replaceAll(/[$()*+.?[\]^{|}\\]/g, "\\$&");
+
+/** Returns the error with which a receiver with these options rejects a request. */
+async function reject(
+  options: Partial<PushWebhooksOptions>,
+  request: TestRequest = signed,
+): Promise<WebhookError> {
+  const { receive, errors } = createReceiver(options);
+  await receive(request);
+  const [error] = errors;
+  if (error === undefined) throw new Error("It was accepted.");
+  return error;
+}
+
+it("explains a form that was converted to JSON", async () => {
+  const sent = eventPairs("factor.verified", "v2", { entity_identity: "a+b & c=d%20e" });
+  const body = JSON.stringify(Object.fromEntries(sent));
+  const report = (await reject({}, { ...signedRequestOf(sent), body })).explain();
+  expect(report?.causes).toMatchObject([{ code: "BODY_JSON", isProven: true, subject: "body" }]);
+  expect(JSON.stringify(report)).not.toContain("a+b");
+});
+
+const [A, B] = ["0", "1"].map((digit) => `AC${digit.repeat(32)}`) as [string, string];
+it.each<[string, Partial<PushWebhooksOptions>, string]>([
+  ["a path that only the request has", { publicUrl: "https://hooks.example.test/" }, "URL_PATH"],
+  ["another token", { authToken: "another" }, "TOKEN_WRONG"],
+  ["none of several tokens", { authToken: () => ["another", "one"] }, "TOKEN_WRONG"],
+  ["a token of another account", { authToken: "x", allowedAccountSids: [A] }, "TOKEN_ACCOUNT"],
+  ["one of two accounts", { authToken: "x", allowedAccountSids: [A, B] }, "TOKEN_WRONG"],
+])("explains %s", async (_what, options, code) => {
+  const error = await reject(options);
+  expect(error.explain()?.causes[0]).toMatchObject({ code });
+  const signature = signed.headers["x-service-signature"] ?? "";
+  expect(inspect([error, error.explain()], { showHidden: true, depth: 9 })).not.toMatch(
+    new RegExp([AUTH_TOKEN, signature, ...personal].map(escape).join("|")),
+  );
+});
+
+it("explains a GET request without the parameters in its URL", async () => {
+  const request = signedRequestOf(params, { method: "GET", authToken: "y" });
+  const error = await reject({ methods: ["GET"] }, request);
+  const report = JSON.stringify(error.explain());
+  expect(report).toContain("events?…");
+  expect(report).not.toContain("entity_identity");
+  for (const value of personal) expect(report).not.toContain(encodeURIComponent(value));
+});
+
+it("explains a query of publicUrl that the request does not have, without its user info", async () => {
+  const publicUrl = "https://svc:hunter2@hooks.example.test/elsewhere?a=1";
+  const get = signedRequestOf(params, { method: "GET" });
+  for (const [error, code] of [
+    [await reject({ publicUrl, authToken: "x" }), "URL_PATH"],
+    [await reject({ publicUrl, methods: ["GET"] }, get), "URL_QUERY_EXTRA"],
+  ] as const) {
+    const subject: unknown = expect.stringContaining("hooks.example.test");
+    expect(error.explain()?.causes).toContainEqual(expect.objectContaining({ code, subject }));
+    expect(JSON.stringify(error.explain())).not.toContain("hunter2");
+  }
+});
+
+it("has no explanation when there is no token", async () => {
+  expect((await reject({ authToken: () => undefined })).explain()).toBeUndefined();
+});
+
+it.each<[what: string, names: string[], shown: string]>([
+  ["none", ["x-signature-version"], ""],
+  ["the one of another vendor", ["X-Acme-Signature"], "has x-acme-signature;"],
+  ["three of four", ["a-signature", "b-signature", "c-signature", "d-signature"], "c-signature;"],
+  ["no long one, and none that forges", [`${"x".repeat(51)}-signature`, "!-signature"], ""],
+])("a missing signature header names headers that may hold it: %s", async (_what, names, shown) => {
+  const headers = Object.fromEntries(names.map((name) => [name, "hush"]));
+  const { code, message } = await reject({}, { ...good, headers });
+  expect(code).toBe("SIGNATURE_MISSING");
+  expect(message).toContain(shown);
+  expect(message).not.toMatch(/hush|x{51}|!|d-signature/);
+  expect(message.includes("The request has")).toBe(shown !== "");
+});

@@ -1,0 +1,85 @@
+/** Receivers on servers of `node:http2`: a good request is accepted, a hostile one does no harm. */
+import { connect, createServer, type ClientHttp2Session, type Http2Server } from "node:http2";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import type { AddressInfo } from "node:net";
+import { WebhookError } from "express-push-verification";
+import { HOSTILE_ROWS } from "../../support/hostile-rows";
+import { createReceiver } from "../../support/receivers";
+import { eventRequest, type TestRequest } from "../../support/webhook-requests";
+
+let receiver: ReturnType<typeof createReceiver>;
+let server: Http2Server;
+let session: ClientHttp2Session;
+
+afterEach(() => {
+  session.destroy();
+  server.close();
+});
+
+function start(options = {}): void {
+  receiver = createReceiver({ deadlineMs: 100, ...options });
+  server = createServer((req, res) => {
+    receiver.push(req as unknown as IncomingMessage, res as unknown as ServerResponse);
+  }).listen(0);
+  session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+}
+
+/** Sends a request; returns its status, or 0 if the stream was reset without a response. */
+function send(
+  { method, path, headers, body }: TestRequest,
+  { isEndless = false, hasEnd = true, isReset = false } = {},
+): Promise<number> {
+  return new Promise((resolve) => {
+    const fields = { ":method": method, ":path": path, ...headers };
+    const endStream = body === undefined && hasEnd && !isEndless;
+    const stream = session.request(fields, { endStream });
+    stream.on("response", (response) => resolve(Number(response[":status"])));
+    stream.on("error", () => {});
+    stream.on("close", () => resolve(0));
+    stream.resume();
+    if (isEndless) {
+      const chunk = Buffer.alloc(16_384, "y");
+      const write = () => void (stream.closed || stream.destroyed || stream.write(chunk, write));
+      write();
+    } else if (isReset) {
+      stream.write("uuid=", () => stream.close(8));
+    } else if (hasEnd) {
+      stream.end(body);
+    }
+  });
+}
+
+const good = () => eventRequest("challenge.approved");
+const get = () => eventRequest("factor.created", {}, { method: "GET" });
+const measured = () => {
+  const { headers, ...rest } = eventRequest("factor.verified");
+  return { ...rest, headers: { ...headers, "content-length": String(rest.body?.length) } };
+};
+
+it.each(
+  Object.values(HOSTILE_ROWS)
+    .flat()
+    .flatMap(([what, sent, ...row]) => ("path" in sent ? [[what, sent, row] as const] : [])),
+)("hostile: %s", async (_what, request, [result, more]) => {
+  start({ deadlineMs: 5_000, ...more?.options });
+  const statuses = typeof result === "string" ? new WebhookError(result, "").status : result;
+  expect([statuses].flat()).toContain(await send(request));
+  expect(receiver.failed).toEqual([]);
+});
+
+it.each<[string, TestRequest, Parameters<typeof send>[1], number[]]>([
+  ["a GET with a body", { ...get(), body: "a=b" }, {}, [403]],
+  ["a GET that does not end", get(), { hasEnd: false }, [408]],
+  ["a body that does not end", { ...good(), body: undefined }, { hasEnd: false }, [408]],
+  ["an endless body", good(), { isEndless: true }, [413]],
+  ["an endless body of a GET", get(), { isEndless: true }, [413]],
+  ["an endless body without a signature", { ...good(), headers: {} }, { isEndless: true }, [403]],
+  ["a reset", good(), { isReset: true }, [0]],
+])("rejects or resets %s, and accepts the next requests", async (_what, request, how, statuses) => {
+  start();
+  expect(statuses).toContain(await send(request, how));
+  expect(receiver.events).toEqual([]);
+  for (const next of [good(), measured(), get()]) expect(await send(next)).toBe(200);
+  expect(receiver.events).toHaveLength(3);
+  expect(receiver.failed).toEqual([]);
+});

@@ -1,0 +1,291 @@
+/** Bodies of `node:http`: unread, read before, cut short, and of adapters. */
+import { once } from "node:events";
+import type { IncomingMessage } from "node:http";
+import { PassThrough, Readable } from "node:stream";
+import timers from "node:timers";
+import { isPromise } from "node:util/types";
+import { connect, type Socket } from "node:net";
+import { runInNewContext } from "node:vm";
+import { inject } from "light-my-request";
+import type { PushWebhooksOptions } from "express-push-verification";
+import { createReceiver } from "../../support/receivers";
+import {
+  encodeForm,
+  eventPairs,
+  PUBLIC_URL,
+  signedRequestOf,
+} from "../../support/webhook-requests";
+import {
+  PATH,
+  rawRequest,
+  sendRaw,
+  SERVERS,
+  startServer,
+  stopServers,
+} from "../../support/servers";
+import type { ListenerOf, Middleware } from "../../support/servers";
+import type { NodeMessage } from "../../../lib/core/receiver/node-request";
+
+afterEach(stopServers);
+
+const pairs = eventPairs("factor.created");
+const { headers, body = "" } = signedRequestOf(pairs);
+const startOf = (line: string) =>
+  rawRequest({ method: "POST", path: PATH, headers, body: undefined }, [line]);
+const announced = (length = body.length) => startOf(`content-length: ${length}`);
+const CHUNKED = startOf("transfer-encoding: chunked");
+const LAST = "0\r\n\r\n";
+const ON_NODE = SERVERS.find(([name]) => name === "node:http")![1];
+const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
+const half = body.slice(0, 50);
+
+type Before = (req: NodeMessage) => unknown;
+
+/** Creates a receiver, and a promise of what it makes of a request: 200 or its rejection. */
+function createPush(options: Partial<PushWebhooksOptions> = {}) {
+  const { push } = createReceiver(options);
+  const result = new Promise<string>((resolve) => {
+    push.onAny(() => resolve("200"));
+    push.onRejected(({ status, code, message }) => resolve(`${status} ${code} ${message}`));
+  });
+  return { push, result };
+}
+
+/** The middleware that runs before the receiver. */
+const runBefore =
+  (before: Before): Middleware =>
+  async (req, _res, next) => {
+    const waited = before(req);
+    // Not instanceof: promises of Node belong to another realm than those of a Jest test.
+    if (isPromise(waited)) await waited;
+    next();
+  };
+
+/** Sends raw bytes to a receiver that runs after `before`; returns 200, or the code. */
+async function receive(
+  chunks: readonly string[],
+  options: Partial<PushWebhooksOptions> = {},
+  before: Before = () => {},
+  giveUpMs = 20_000,
+): Promise<string> {
+  const { push, result } = createPush(options);
+  const port = await startServer(ON_NODE(push, runBefore(before)));
+  await sendRaw(port, [...chunks], { giveUpMs });
+  return (await result).replace(/^\d+ (\w+) .*$/s, "$1");
+}
+
+const consume = async (req: IncomingMessage) => void (await once(req.resume(), "end"));
+const keptAs = (kept: object) => async (req: NodeMessage) => {
+  await consume(req);
+  Object.assign(req, kept);
+};
+const parsedAs = (parsed: unknown) => keptAs({ body: parsed });
+const beside = (given: object): Row => ({ before: (req) => void Object.assign(req, given) });
+/** The collector that is copied most often. */
+const collect = (req: NodeMessage) => {
+  req.rawBody = "";
+  req.on("data", (data: Buffer) => (req.rawBody += data.toString()));
+};
+const otherBytes: unknown = runInNewContext("Uint8Array.from(bytes)", {
+  bytes: [...Buffer.from(body)],
+});
+
+/** What the helper of Vercel does with a body: it reads the body, and puts a copy back. */
+async function putBack(req: NodeMessage): Promise<void> {
+  const copy = new PassThrough();
+  const originalOn = req.on.bind(req);
+  const parts: Buffer[] = [];
+  for await (const part of req) parts.push(part as Buffer);
+  req.read = copy.read.bind(copy);
+  req.on = ((name: string, listener: () => void) =>
+    name === "data" || name === "end"
+      ? copy.on(name, listener)
+      : originalOn(name, listener)) as never;
+  copy.end(Buffer.concat(parts));
+}
+
+interface Row {
+  before?: Before;
+  /** The same for a `Request`, if there is such a thing. */
+  fetch?: (request: Request) => unknown;
+  /** Why it is rejected, as a regular expression; undefined if it is accepted. */
+  reason?: string;
+  options?: Partial<PushWebhooksOptions>;
+  /** Only Content-Length shows that a part is missing, or several segments. */
+  leastSegments?: number;
+}
+
+const BODIES: Record<string, Row> = {
+  unread: { fetch: () => {} },
+  "unread, beside a clone": { fetch: (request) => request.clone() },
+  "after a slow middleware": { before: () => new Promise(setImmediate) },
+  "after a middleware that paused it": { before: (req) => void req.pause() },
+  "beside another listener": { before: (req) => void req.on("data", () => {}) },
+  "piped elsewhere": { before: (req) => void req.pipe(new PassThrough()).resume() },
+  "with the encoding utf8": { before: (req) => void req.setEncoding("utf8") },
+  "with the encoding latin1": { before: (req) => void req.setEncoding("latin1") },
+  'beside an empty rawBody ""': beside({ rawBody: "" }),
+  "beside empty bytes in rawBody": beside({ rawBody: Buffer.alloc(0) }),
+  'beside an empty body ""': beside({ body: "" }),
+  "beside an empty object": beside({ body: {} }),
+  "beside a list in rawBody": beside({ rawBody: [] }),
+  "with a collector that just began": { before: collect },
+  "with a collector that is collecting": { before: (req) => (collect(req), once(req, "data")) },
+  "with a collector that has ended": { before: (req) => (collect(req), once(req, "end")) },
+  "read and put back": { before: putBack },
+  "kept as bytes": { before: keptAs({ rawBody: Buffer.from(body) }) },
+  "kept as text": { before: keptAs({ rawBody: body, body: "x" }) },
+  "kept as bytes of another realm": { before: keptAs({ rawBody: otherBytes }) },
+  "kept as text in body, beside an empty rawBody": { before: keptAs({ rawBody: "", body }) },
+  "kept whole in body, beside a part in rawBody": {
+    before: keptAs({ rawBody: body.slice(0, 9), body }),
+    leastSegments: 1,
+  },
+  "parsed to a flat object": { before: parsedAs(Object.fromEntries(pairs)) },
+  "read, and nothing kept": {
+    before: consume,
+    fetch: (request) => request.text(),
+    reason: "it kept neither|bodyUsed .* or a clone of it",
+  },
+  "read, and an empty object kept": { before: parsedAs({}), reason: "it kept neither" },
+  "parsed to a nested form": { before: parsedAs({ a: { b: "1" } }), reason: "it kept neither" },
+  "kept in part": {
+    before: keptAs({ rawBody: half }),
+    reason: `req.rawBody has 50 of ${body.length} bytes`,
+    leastSegments: 1,
+  },
+  "kept in part, while the rest arrives": {
+    before: async (req) => {
+      [req.rawBody] = (await once(req, "data")) as unknown[];
+    },
+    reason: "req.rawBody has .* of .* bytes",
+    leastSegments: 2,
+  },
+  "read in part": {
+    before: (req) => once(req, "data").then(() => req.pause()),
+    reason: "the stream has .* of .* bytes",
+    leastSegments: 2,
+  },
+  "held by another": {
+    before: (req) => void req.on("readable", () => {}),
+    fetch: (request) => request.body?.getReader(),
+    reason: "another listener holds the stream|a reader holds the stream",
+    options: { deadlineMs: 100 },
+  },
+};
+
+/** Cuts the bytes of a body into segments of about the same length. */
+function cut(count: number): string[] {
+  const length = Math.ceil(body.length / count);
+  return Array.from({ length: count }, (_, index) => body.slice(index * length).slice(0, length));
+}
+
+type Column = (row: Row, segments: readonly string[]) => Promise<string>;
+
+/** Sends each segment after the server has received the one before it. */
+function serve(listenerOf: ListenerOf, head: string, encode: (part: string) => string): Column {
+  return async ({ before = () => {}, options }, segments) => {
+    const { push, result } = createPush(options);
+    let socket: Socket | undefined;
+    const keepSocket: Middleware = (req, _res, next) => {
+      ({ socket } = req);
+      next();
+    };
+    const port = await startServer(listenerOf(push, keepSocket, runBefore(before)));
+    const client = connect(port, "127.0.0.1")
+      .setNoDelay()
+      .on("error", () => {});
+    let sent = 0;
+    const texts = segments.map(encode);
+    for (const text of [head + texts[0], ...texts.slice(1)]) {
+      client.write(text);
+      sent += text.length;
+      // Ends when the receiver has responded, too.
+      const isReceived = () => (socket?.bytesRead ?? 0) >= sent || client.bytesRead > 0;
+      while (!isReceived()) await new Promise(setImmediate);
+    }
+    return result.finally(() => client.destroy());
+  };
+}
+
+const fetchWith: Column = async ({ fetch, options }, segments) => {
+  const { push, result } = createPush(options);
+  const stream = Readable.toWeb(Readable.from(segments.map((part) => Buffer.from(part))));
+  const init = { method: "POST", headers, body: stream as ReadableStream, duplex: "half" as const };
+  const request = new Request(PUBLIC_URL, init);
+  await fetch?.(request);
+  await push.fetch(request);
+  return result;
+};
+
+const COLUMNS: Record<string, Column> = {
+  ...Object.fromEntries(
+    SERVERS.map(([name, listenerOf]) => [name, serve(listenerOf, announced(), String)]),
+  ),
+  chunked: serve(ON_NODE, CHUNKED, (part) => chunk(part) + (body.endsWith(part) ? LAST : "")),
+  fetch: fetchWith,
+};
+
+describe("a body", () => {
+  it.each(Object.entries(BODIES))("%s", async (_what, row) => {
+    const { reason, leastSegments = 0 } = row;
+    const expected =
+      reason === undefined ? /: 200$/ : new RegExp(`: 500 BODY_CONSUMED .*(${reason})`);
+    for (const [name, column] of Object.entries(COLUMNS)) {
+      if (name === "fetch" && row.fetch === undefined) continue;
+      // Without Content-Length, a part cannot be told from the whole once the stream has ended.
+      if (name === "chunked" && leastSegments === 1) continue;
+      for (const count of [1, 2, 5].filter((one) => one >= leastSegments)) {
+        const result = await column(row, cut(count));
+        expect(`${name}, ${count} segments: ${result}`).toMatch(expected);
+      }
+    }
+  });
+});
+
+const formBytes = pairs.reduce((bytes, pair) => bytes + Buffer.byteLength(pair.join("")), 0);
+it.each<[string, number, readonly string[], Before?]>([
+  ["announced", body.length, [announced(), body]],
+  ["not announced", body.length, [CHUNKED, chunk(body) + LAST]],
+  ["in req.rawBody", body.length, [announced(1), "x"], (req) => (req.rawBody = body)],
+  ["parsed", formBytes, [announced(1), "x"], parsedAs(Object.fromEntries(pairs))],
+])("accepts a body of the limit, and rejects one byte more: %s", async (...row) => {
+  const [, limitBytes, chunks, before = () => {}] = row;
+  expect(await receive(chunks, { limitBytes }, before)).toBe("200");
+  expect(await receive(chunks, { limitBytes: limitBytes - 1 }, before)).toBe("BODY_TOO_LARGE");
+});
+
+it("starts no timer for a body that arrives with its headers, or is rejected then", async () => {
+  const start = jest.spyOn(timers, "setTimeout");
+  const deadlineMs = 143;
+  const started = () => start.mock.calls.filter(([, delayMs]) => delayMs === deadlineMs);
+  await receive([announced() + body], { deadlineMs });
+  await receive([CHUNKED + chunk(body)], { limitBytes: 11, deadlineMs });
+  expect(started()).toEqual([]);
+  await receive([announced() + half], { deadlineMs });
+  expect(started()).toHaveLength(1);
+  start.mockRestore();
+});
+
+it("rejects a body that is late or cut short, or whose client is gone", async () => {
+  const cutShort = [announced(), half];
+  expect(await receive(cutShort, { deadlineMs: 100 })).toBe("BODY_TIMEOUT");
+  expect(await receive(cutShort, {}, undefined, 100)).toBe("BODY_MALFORMED");
+  const gone: Before = (req) => new Promise((resolve) => req.socket.once("close", resolve));
+  expect(await receive(cutShort, {}, gone, 100)).toBe("BODY_MALFORMED");
+  expect(await receive([CHUNKED, "3\r\na=1\r\nxyz\r\n"])).toBe("BODY_MALFORMED");
+});
+
+it("reads a body once it was announced, from adapters of serverless platforms", async () => {
+  const { push } = createReceiver();
+  const sent = { method: "POST" as const, url: PATH, headers, payload: body };
+  expect(await inject((req, res) => void push(req, res), sent)).toHaveProperty("statusCode", 200);
+  // Without a socket and raw headers.
+  const req = Readable.from([Buffer.from(encodeForm(pairs))]) as NodeMessage;
+  Object.assign(req, { method: "POST", url: PATH, httpVersionMajor: 1, complete: true });
+  req.headers = { ...headers, "content-length": String(body.length) };
+  const written: number[] = [];
+  const res = { writeHead: (status: number) => written.push(status), end() {} };
+  await (push(req, res as never) as unknown as Promise<void>);
+  expect(written).toEqual([200]);
+});

@@ -1,0 +1,109 @@
+import { IncomingMessage } from "node:http";
+import { Socket } from "node:net";
+import { pushWebhooks, verifyPushRequest } from "express-push-verification";
+import { words } from "../../support/attacker-texts";
+import { silent } from "../../support/receivers";
+import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, SERVICE_SID } from "../../support/webhook-requests";
+
+const good = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
+const TWO_ACCOUNTS = [ACCOUNT_SID, ACCOUNT_SID.replace("AC3", "AC4")];
+const eventQueue = { store() {}, outcomes: {} };
+const store = { claim: () => "new", complete() {}, release() {} };
+
+const ILL_FORMED = [` ${PUBLIC_URL}`, `${PUBLIC_URL} `, `${PUBLIC_URL}/ x`, `${PUBLIC_URL}\uD800`];
+const NO_URLS = ["", new URL(PUBLIC_URL), undefined, 5, [], Array<string>(21).fill(PUBLIC_URL)];
+const NO_NUMBERS = [0, -1, 1.5, "64kb", Number.NaN, Number.POSITIVE_INFINITY, null];
+
+/** Values that each option rejects. */
+const BAD: Record<string, unknown[]> = {
+  authToken: [undefined, null, "", [], [""], [AUTH_TOKEN, ""], 5, {}, Buffer.from("x")],
+  publicUrl: [
+    ...words("/push hooks.example.test/push //hooks.example.test/push https: https:// http://[a"),
+    ...words("ftp://hooks.example.test/push https:///push https://hooks.example.test:99999/push"),
+    ...ILL_FORMED,
+    ...ILL_FORMED.map((url) => [PUBLIC_URL, url]),
+    ...NO_URLS,
+  ],
+  signatureHeader: ["", "X Signature", "X-Sig:", "é", 5],
+  urlMatching: ["any", "", true],
+  limitBytes: NO_NUMBERS,
+  handlerTimeoutMs: [...NO_NUMBERS, 2 ** 31],
+  deadlineMs: [99, 1.5, "14s"],
+  allowedAccountSids: ["", ACCOUNT_SID, [SERVICE_SID], [], [ACCOUNT_SID, "x"], [[ACCOUNT_SID]]],
+  allowedServiceSids: [SERVICE_SID, [ACCOUNT_SID]],
+  acknowledge: ["never", true],
+  confirm: [true],
+  dedupe: [true, null, {}, { claim() {}, complete() {} }],
+  queue: [null, {}, { store() {} }],
+  forwardErrors: ["yes", 1],
+  logger: [console.log, {}, true, { ...silent, warn: 1 }],
+  name: ["", "a b", 5, "x".repeat(101)],
+  handlers: [{ on() {} }],
+  extraParameters: [
+    ...["", "x".repeat(101), "type", "AccountSid", "date_entity_identity", 5].map((name) => [name]),
+    "event_id",
+  ],
+};
+
+/** Options that do not go together, and names that there are not. */
+const MISTAKES: [message: string, options: object][] = [
+  ["dedupe", { queue: eventQueue, dedupe: false }],
+  ["acknowledge", { queue: eventQueue, acknowledge: "before" }],
+  ["confirmTypes", { confirm: () => true, confirmTypes: [] }],
+  ["confirmTypes", { confirm: () => true, confirmTypes: ["challenge.expired"] }],
+  ["confirmTypes", { confirmTypes: ["challenge.approved"] }],
+  ["handlerTimeoutMs", { deadlineMs: 5_000, handlerTimeoutMs: 5_001 }],
+  ["a function", { authToken: ["one", "two"], allowedAccountSids: TWO_ACCOUNTS }],
+  ['"tz" together with "webhook_uuid"', { extraParameters: ["tz", "webhook_uuid"] }],
+  ['no option "account_sid". Did you mean "allowedAccountSids"?', { account_sid: ACCOUNT_SID }],
+  ['Did you mean "allowedServiceSids"?', { serviceSid: SERVICE_SID }],
+  ['Did you mean "publicUrl"?', { webhook_url: PUBLIC_URL }],
+  ['Did you mean "publicUrl"?', { webhookUrl: PUBLIC_URL }],
+  ["token", { token: AUTH_TOKEN }],
+];
+
+describe("pushWebhooks", () => {
+  it.each([
+    ...Object.entries(BAD).flatMap(([name, values]) =>
+      values.map((value) => [name, { ...good, [name]: value }] as const),
+    ),
+    ...MISTAKES.map(([message, options]) => [message, { ...good, ...options }] as const),
+    ...[undefined, null, AUTH_TOKEN, [], () => {}].map((options) => ["options", options] as const),
+  ])("rejects with %j in the message: %p", (message, options) => {
+    const make = () => pushWebhooks(options as never);
+    expect(make).toThrow(TypeError);
+    expect(make).toThrow(message);
+    expect(make).not.toThrow(AUTH_TOKEN);
+  });
+
+  it("explains the mistake of app.use(pushWebhooks)", () => {
+    const req = new IncomingMessage(new Socket());
+    expect(() => pushWebhooks(req as never)).toThrow("app.use(path, pushWebhooks({");
+  });
+
+  it.each<object>([
+    { publicUrl: "http://localhost:3000/" },
+    { publicUrl: "HTTPS://bücher.example/push?a='&b#rc=2" },
+    { publicUrl: "https://bot:pw@[::1]:8443/push" },
+    { signatureHeader: "X-Twilio-Signature", urlMatching: "exact", limitBytes: 1 },
+    { acknowledge: "before", handlerTimeoutMs: 2 ** 31 - 1, dedupe: false, forwardErrors: true },
+    { dedupe: store, logger: console },
+    { authToken: () => AUTH_TOKEN, allowedAccountSids: TWO_ACCOUNTS },
+    { authToken: AUTH_TOKEN, allowedAccountSids: TWO_ACCOUNTS },
+    { authToken: [AUTH_TOKEN, "next"], allowedAccountSids: [ACCOUNT_SID] },
+  ])("accepts %p", (options) => {
+    expect(() => pushWebhooks({ ...good, ...options })).not.toThrow();
+  });
+});
+
+it.each([{ deadlineMs: -1 }, { timeoutMs: 1 }, 5])("close rejects %j", async (options) => {
+  const push = pushWebhooks(good);
+  expect(() => push.close(options as never)).toThrow(TypeError);
+  await push.close({ deadlineMs: 0 });
+});
+
+const REFUSED = [{ deadlineMs: 5 }, { acknowledge: "after" }, { publicUrl: "x" }];
+it.each(REFUSED)("verifyPushRequest rejects %j", async (options) => {
+  const request = { method: "POST", url: "/", headers: {}, body: "" };
+  await expect(verifyPushRequest(request, { ...good, ...options })).rejects.toThrow(TypeError);
+});

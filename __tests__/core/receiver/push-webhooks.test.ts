@@ -1,0 +1,162 @@
+import { inspect } from "node:util";
+import express from "express";
+import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
+import { inspectReceiver } from "../../../lib/core/receiver/inspection";
+import { createReceiver } from "../../support/receivers";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../../support/webhook-requests";
+import { PATH, send, startServer, stopServers } from "../../support/servers";
+import { useWarnings } from "../../support/warnings";
+
+const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
+
+const warnings = useWarnings();
+afterEach(stopServers);
+
+describe("pushWebhooks", () => {
+  it("has methods that can be chained", () => {
+    const handler = () => {};
+    const push = pushWebhooks(options).on("factor.created", handler).onAny(handler);
+    expect(push.off("factor.created", handler).onError(handler).onRejected(handler)).toBe(push);
+    expect(push.onUnhandled(handler)).toBe(push);
+  });
+
+  it("shows no user information of publicUrl when it is inspected", () => {
+    const publicUrl = "https://bot:hush@hooks.example.test/push/events#rc=2";
+    const push = pushWebhooks({ ...options, publicUrl });
+    expect(inspect(push)).not.toContain("hush");
+    expect(inspect(push, { depth: 10, showHidden: true })).not.toContain("hush");
+    expect(inspect({ ...push })).not.toContain("hush");
+    expect(push.publicUrl).toBe(publicUrl);
+  });
+
+  it("passes authTokenIndex and attempt 1 to handlers", async () => {
+    const { push, receive } = createReceiver({ authToken: ["next", AUTH_TOKEN], name: "login" });
+    const contexts: object[] = [];
+    push.onAny((_event, context) => void contexts.push(context));
+    await receive(eventRequest("factor.created"));
+    const signal: unknown = expect.any(AbortSignal);
+    expect(contexts).toEqual([
+      { attempt: 1, authTokenIndex: 1, publicUrlIndex: 0, receiver: "login", signal },
+    ]);
+  });
+
+  it("passes onRejected a request without data that identifies a user", async () => {
+    const { push } = createReceiver();
+    const rejected: object[] = [];
+    push.onRejected((_error, request) => void rejected.push(request));
+    const port = await startServer(express().use(PATH, push));
+    const request = eventRequest("factor.created", {}, { method: "GET" });
+    await send(port, { ...request, path: `${request.path}&x=1` });
+    expect(rejected).toEqual([{ method: "GET", path: PATH, remoteAddress: "127.0.0.1" }]);
+  });
+
+  it.each<[methods: PushWebhooksOptions["methods"], post: number, get: number, allow: string]>([
+    [undefined, 200, 405, "POST"],
+    [["POST"], 200, 405, "POST"],
+    [["POST", "GET"], 200, 200, "POST, GET"],
+    [["GET"], 405, 200, "GET"],
+  ])("accepts the methods %j", async (methods, post, get, allow) => {
+    const { push, receive } = createReceiver({ methods });
+    expect(await receive(eventRequest("factor.created"))).toBe(post);
+    expect(await receive(eventRequest("factor.created", {}, { method: "GET" }))).toBe(get);
+    const { status, headers } = await push.fetch(new Request(PUBLIC_URL, { method: "PUT" }));
+    expect([status, headers.get("allow")]).toEqual([405, allow]);
+  });
+
+  it("uses the configured URL for any mount path", async () => {
+    const publicUrl = `${PUBLIC_URL}?tenant=blue`;
+    const { push } = createReceiver({ publicUrl });
+    const port = await startServer(
+      express().use("/behind", express.Router().use("/a/proxy", push)),
+    );
+    for (const method of ["POST", "GET"] as const) {
+      const request = eventRequest("factor.created", {}, { method, publicUrl });
+      const path = request.path.replace(PATH, "/behind/a/proxy/and/further");
+      const headers = { ...request.headers, "x-forwarded-host": "spoofed.example" };
+      expect(await send(port, { ...request, path, headers })).toHaveProperty("status", 200);
+    }
+  });
+
+  it.each(["next", "writeHead"])("does not reject when %s throws", async (name) => {
+    const { push, failed } = createReceiver({ forwardErrors: true });
+    const fail = () => {
+      throw new Error("a function of the app failed");
+    };
+    let responded: unknown;
+    const port = await startServer((req, res) => {
+      if (name === "writeHead") res.writeHead = fail;
+      responded = push(req, res, fail);
+    });
+    const good = eventRequest("factor.created");
+    const request = name === "next" ? { ...good, headers: {} } : good;
+    await expect(send(port, request)).rejects.toThrow("fetch failed");
+    await expect(responded).resolves.toBeUndefined();
+    expect(failed).toEqual(["INTERNAL_ERROR"]);
+  });
+
+  it("does not change a response that another middleware has started", async () => {
+    const push = pushWebhooks(options);
+    const port = await startServer((req, res) => {
+      res.end("mine");
+      void push(req, res);
+    });
+    expect(await (await send(port, eventRequest("factor.created"))).text()).toBe("mine");
+  });
+
+  it("responds 500 when a property of the request throws", async () => {
+    const { push, errors } = createReceiver();
+    const broken = Object.assign(new RangeError("a getter failed"), { body: "hush" });
+    const port = await startServer((req, res) => {
+      const get = () => {
+        throw broken;
+      };
+      void push(Object.defineProperty(req, "rawBody", { get }), res);
+    });
+    expect(await send(port, eventRequest("factor.created"))).toHaveProperty("status", 500);
+    const cause = { name: "RangeError", message: broken.message };
+    expect(errors).toMatchObject([{ code: "INTERNAL_ERROR", cause }]);
+    expect(inspect(errors, { depth: 10, showHidden: true })).not.toContain("hush");
+  });
+
+  it("shows no secret and no user data in log lines, errors and responses", async () => {
+    const seen: string[] = [];
+    const record = (...shown: unknown[]) => void seen.push(inspect(shown, { depth: 10 }));
+    const logger = { debug: record, info: record, warn: record, error: record };
+    const push = pushWebhooks({ ...options, logger, methods: ["POST", "GET"] });
+    push.onRejected(record).on("challenge.denied", () => Promise.reject(new Error("no")));
+    const port = await startServer(push);
+    const secret = { entity_identity: "hush-identity", factor_friendly_name: "hush-name" };
+    const metadata = { factor_metadata: "{hush-metadata", challenge_details: "[hush-details" };
+    const good = eventRequest("challenge.approved", { ...secret, ...metadata });
+    const requests = [
+      good,
+      eventRequest("challenge.denied", secret),
+      eventRequest("challenge.approved", { ...secret, factor_sid: "hush-sid" }),
+      eventRequest("challenge.approved", secret, { authToken: "another" }),
+      eventRequest("challenge.approved", secret, { method: "GET", authToken: "another" }),
+      { ...good, body: `${good.body}%zz` },
+      { ...good, headers: { ...good.headers, "content-type": "hush/type" } },
+    ];
+    for (const request of requests) {
+      const response = await send(port, request);
+      seen.push(await response.text(), JSON.stringify([...response.headers]));
+    }
+    expect(seen.length).toBeGreaterThan(requests.length * 3);
+    const signatures = requests.map(({ headers }) => headers["x-service-signature"]);
+    for (const text of ["hush", AUTH_TOKEN, ...signatures])
+      expect(seen.join("\n")).not.toContain(text);
+  });
+
+  it("responds when an observer throws, and calls one that was removed no more", async () => {
+    const { push, receive } = createReceiver();
+    const observer = jest.fn(() => {
+      throw new Error("of the observer");
+    });
+    const stop = inspectReceiver(push)?.observe(observer);
+    expect(await receive(eventRequest("challenge.approved"))).toBe(200);
+    stop?.();
+    await receive(eventRequest("challenge.approved"));
+    expect(observer).toHaveBeenCalledTimes(1);
+    expect(warnings.listCodes()).toContain("LISTENER_FAILED");
+  });
+});

@@ -1,0 +1,55 @@
+/** Responses on a connection whose request is not complete. */
+import { once } from "node:events";
+import { request, type IncomingMessage } from "node:http";
+import type { PushWebhooksOptions } from "express-push-verification";
+import { createReceiver } from "../../support/receivers";
+import { eventRequest } from "../../support/webhook-requests";
+import { rawRequest, sendRaw, startServer, stopServers } from "../../support/servers";
+
+afterEach(stopServers);
+
+const good = eventRequest("factor.created");
+const { "x-service-signature": _left, ...unsigned } = good.headers;
+const startOf = (headers: Record<string, string>) =>
+  rawRequest({ ...good, headers, body: undefined });
+const start = (options: Partial<PushWebhooksOptions> = {}) =>
+  startServer(createReceiver({ methods: ["POST"], ...options }).push);
+
+it("responds 200 without a body, and a rejection with the text of its status", async () => {
+  const port = await start();
+  const ok = await sendRaw(port, [rawRequest(good)]);
+  expect(ok.text).toMatch(/^HTTP\/1\.1 200 OK\r\nCache-Control: no-store\r\nContent-Length: 0\r\n/);
+  const { text } = await sendRaw(port, [rawRequest({ ...good, method: "PUT" })]);
+  expect(text).toMatch(/\r\nAllow: POST\r\n[^]*\r\n\r\nMethod Not Allowed\n$/);
+});
+
+it("keeps the connection after a rejected small body, and separates the next request", async () => {
+  const port = await start();
+  const small = [startOf({ ...unsigned, "content-length": "5" }), "hello"];
+  const { text } = await sendRaw(port, [...small, ...small], { giveUpMs: 100, untilClosed: true });
+  expect(text.match(/HTTP\/1\.1 403/g)).toHaveLength(2);
+});
+
+it.each([
+  ["no more of a late body", 408, startOf({ ...good.headers, "content-length": "50" })],
+  ["a large body", 403, startOf({ ...unsigned, "content-length": "65537" })],
+  ["a body of unknown length", 403, startOf({ ...unsigned, "transfer-encoding": "chunked" })],
+  ["a body over the limit", 413, startOf({ ...good.headers, "content-length": "65537" })],
+])("closes the connection instead of waiting for %s", async (_what, status, text) => {
+  const port = await start({ deadlineMs: 100 });
+  const response = await sendRaw(port, [text], { untilClosed: true, giveUpMs: 10_000 });
+  expect(response).toMatchObject({ status, gaveUp: false });
+});
+
+it.each(["413", "403"])("delivers a %s to a client that sends without an end", async (status) => {
+  const headers = status === "413" ? good.headers : unsigned;
+  const port = await start();
+  const upload = request({ port, method: "POST", headers });
+  const chunk = Buffer.alloc(65_536);
+  const write = () => void (upload.destroyed || upload.write(chunk, write));
+  write();
+  // Rejects if the connection is reset before the response.
+  const [{ statusCode }] = (await once(upload, "response")) as [IncomingMessage];
+  upload.on("error", () => {}).destroy();
+  expect(statusCode).toBe(Number(status));
+});

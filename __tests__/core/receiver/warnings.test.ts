@@ -1,0 +1,120 @@
+import type { RequestListener } from "node:http";
+import connect from "connect";
+import {
+  createMemoryDedupe,
+  pushWebhooks,
+  type DedupeStore,
+  type PushWebhooksOptions,
+} from "express-push-verification";
+import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
+import { createWarnOfPath } from "../../../lib/core/receiver/warnings";
+import { AUTH_TOKEN, CHALLENGE_SID, PUBLIC_URL } from "../../support/webhook-requests";
+import { createReceiver } from "../../support/receivers";
+import { APPS, startServer, stopServers } from "../../support/servers";
+import { useWarnings } from "../../support/warnings";
+
+const path = new URL(PUBLIC_URL).pathname;
+const warnings = useWarnings();
+afterEach(stopServers);
+
+const create = (options: Partial<PushWebhooksOptions>) =>
+  pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, ...options });
+const createPush = () => createReceiver({ confirm: () => true }).push;
+
+describe("createWarnOfPath", () => {
+  it.each([
+    [path, 0],
+    [`${path}?a=b`, 0],
+    [`${path}/`, 0],
+    ["/second", 0],
+    ["*", 0],
+    [`${path}2`, 1],
+    ["/", 1],
+  ])("of %j: %i warnings", (url, count) => {
+    const warn = createWarnOfPath([PUBLIC_URL, "https://hooks.example.test/second"]);
+    for (let times = 0; times < 2; times++) warn(url, false);
+    expect(warnings.listMessages()).toHaveLength(count);
+  });
+
+  it("names both paths, bounded and escaped, without a query, unless that of publicUrl is /", () => {
+    createWarnOfPath(["https://hooks.example.test"])("/favicon.ico", false);
+    const url = `/a\u202E${"x".repeat(20_000)}`;
+    createWarnOfPath([`https://a.example/${"y".repeat(20_000)}?token=hush`])(url, false);
+    createWarnOfPath([PUBLIC_URL])("/other?code=hush", false);
+    const [long = "", short = ""] = warnings.listMessages();
+    expect(long).toContain("/a\\u202exx");
+    expect(long.length).toBeLessThan(1_000);
+    expect(short).toContain(" /other,");
+    expect(short).toContain(path);
+    expect(long + short).not.toContain("hush");
+  });
+});
+
+type App = RequestListener & { use: (...args: unknown[]) => unknown };
+const SERVERS = [...APPS, ["connect", connect]] as unknown as [string, () => App][];
+it.each(SERVERS)(
+  "a receiver in %s warns once of other routes without a path, not if a proxy rewrites its path",
+  async (_name, createApp) => {
+    const [bare, mounted] = [createApp(), createApp()];
+    bare.use(createPush());
+    mounted.use("/push", createPush());
+    const statuses: number[] = [];
+    for (const app of [mounted, bare, bare]) {
+      const port = await startServer(app);
+      statuses.push((await fetch(`http://127.0.0.1:${port}/push/other`)).status);
+      if (app === mounted) expect(warnings.list()).toEqual([]);
+    }
+    expect(statuses).toEqual([403, 403, 403]);
+    expect(warnings.listMessages()).toEqual([expect.stringContaining(`app.use("${path}", push)`)]);
+    expect(warnings.listMessages()[0]).toContain("/push/other");
+  },
+);
+
+const queue: PushWebhooksOptions["queue"] = {
+  outcomes: createMemoryOutcomes(),
+  store: () => Promise.resolve("new"),
+};
+const shared: DedupeStore = { claim: () => "new", complete: () => {}, release: () => {} };
+const { NODE_ENV } = process.env;
+afterEach(() => void (process.env.NODE_ENV = NODE_ENV));
+
+const takeCodes = () => warnings.listCodes().filter((code) => code.endsWith("_UNCONFIRMED"));
+
+it.each<[Partial<PushWebhooksOptions>, string[]]>([
+  [{}, []],
+  [{ methods: ["POST"] }, []],
+  [{ methods: ["GET"] }, ["GET_UNCONFIRMED"]],
+  [{ methods: ["POST", "GET"] }, ["GET_UNCONFIRMED"]],
+  [{ methods: ["POST", "GET"], queue }, ["GET_UNCONFIRMED"]],
+  [{ methods: ["GET"], confirm: () => true }, []],
+])("warns at start of GET without confirm: %j", (options, codes) => {
+  create(options);
+  expect(takeCodes()).toEqual(codes);
+});
+
+it.each<[string | undefined, Partial<PushWebhooksOptions>, string[]]>([
+  ["production", {}, ["WAIT_UNCONFIRMED"]],
+  ["production", { dedupe: false }, ["WAIT_UNCONFIRMED"]],
+  ["production", { dedupe: createMemoryDedupe() }, ["WAIT_UNCONFIRMED"]],
+  ["production", { dedupe: shared }, []],
+  ["production", { queue }, []],
+  ["production", { confirm: () => true }, []],
+  ["test", {}, []],
+])("in %s, warns once of a wait whose uuids a restart forgets: %j", async (env, options, codes) => {
+  process.env.NODE_ENV = env;
+  const push = create(options);
+  expect(takeCodes()).toEqual([]);
+  for (let times = 0; times < 2; times++) {
+    const wait = { challengeSid: CHALLENGE_SID, entityIdentity: "ada", timeoutMs: 1 };
+    await expect(push.waitForChallenge(wait)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+  }
+  expect(takeCodes()).toEqual(codes);
+});
+
+it("warns once of a deadline after which the service has given up", () => {
+  for (const deadlineMs of [14_000, 15_000]) create({ deadlineMs });
+  expect(warnings.listMessages()).toEqual([]);
+  for (const deadlineMs of [15_001, 60_000]) create({ deadlineMs });
+  expect(warnings.listCodes()).toEqual(["DEADLINE_LATE"]);
+  expect(warnings.listMessages()[0]).toContain("15001");
+});

@@ -1,0 +1,70 @@
+/** `push.fetch`, with a `Request` of the Web platform. */
+import { createReceiver } from "../../support/receivers";
+import { createGate, nextTurn } from "../../support/waiting";
+import { eventRequest, PUBLIC_URL, toWebRequest } from "../../support/webhook-requests";
+
+const good = () => eventRequest("challenge.approved");
+
+/** A request whose body is a stream. */
+function streamed(body: ReadableStream): Request {
+  const { headers } = good();
+  return new Request(PUBLIC_URL, { method: "POST", headers, body, duplex: "half" as const });
+}
+
+it("responds as push(req, res) does, with forwardErrors too", async () => {
+  const { push, rejected } = createReceiver({ forwardErrors: true });
+  const response = await push.fetch(toWebRequest({ ...good(), method: "PUT" }));
+  expect(response.status).toBe(405);
+  expect(Object.fromEntries(response.headers)).toEqual({
+    allow: "POST, GET",
+    "cache-control": "no-store",
+    "content-length": "19",
+    "content-type": "text/plain; charset=utf-8",
+  });
+  expect(await response.text()).toBe("Method Not Allowed\n");
+  expect(rejected).toEqual(["METHOD_NOT_ALLOWED"]);
+});
+
+it("responds 413 to an endless body without reading on", async () => {
+  const { push } = createReceiver();
+  let pulled = 0;
+  const cancel = jest.fn();
+  const pull = (controller: ReadableStreamDefaultController) => {
+    pulled++;
+    controller.enqueue(new Uint8Array(16_384));
+  };
+  const { status } = await push.fetch(streamed(new ReadableStream({ pull, cancel })));
+  expect(status).toBe(413);
+  expect(pulled).toBeLessThan(8);
+  expect(cancel).toHaveBeenCalled();
+});
+
+it("responds 408 to a body that does not arrive in deadlineMs, and 400 to one that breaks off", async () => {
+  const { push, rejected } = createReceiver({ deadlineMs: 100 });
+  expect(await push.fetch(streamed(new ReadableStream()))).toHaveProperty("status", 408);
+  const broken = new ReadableStream({ pull: (one) => one.error(new Error("gone")) });
+  expect(await push.fetch(streamed(broken))).toHaveProperty("status", 400);
+  expect(rejected).toEqual(["BODY_TIMEOUT", "BODY_MALFORMED"]);
+});
+
+it.each([undefined, null, {}, "https://app.example.test/"])(
+  "rejects %j, which is no Request, with a TypeError",
+  async (value) => {
+    const { push } = createReceiver();
+    await expect(push.fetch(value as never)).rejects.toHaveProperty("name", "TypeError");
+  },
+);
+
+it("is waited for by close(), and responds 503 after it", async () => {
+  const { push, receive, rejected } = createReceiver();
+  const gate = createGate();
+  push.onAny(() => gate.opened);
+  const running = receive(good());
+  await nextTurn();
+  const closing = push.close();
+  gate.open();
+  await closing;
+  const { status, headers } = await push.fetch(toWebRequest(good()));
+  expect([await running, status, headers.get("retry-after")]).toEqual([200, 503, "5"]);
+  expect(rejected).toEqual(["CLOSING"]);
+});

@@ -1,0 +1,362 @@
+import { createHmac } from "node:crypto";
+import { readdirSync } from "node:fs";
+import { join } from "node:path";
+import { deflateSync, gzipSync } from "node:zlib";
+import fc from "fast-check";
+import {
+  explainSignature,
+  pushWebhooks,
+  sign,
+  verifySignature,
+  type ExplainSignatureOptions,
+  type Pair,
+  type SignatureCause,
+  type WebhookError,
+} from "express-push-verification";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  eventPairs,
+  encodeForm,
+  PUBLIC_URL,
+} from "../../../support/webhook-requests";
+import { anyCharacter } from "../../../support/any-character";
+import { loadCopy } from "../../../support/package-copy";
+import { CONTROL, hostileText, listTexts } from "../../../support/control-characters";
+import { collectVariants } from "../../../../lib/core/signature/explain/variants";
+
+const OLD_TOKEN = "00112233445566778899aabbccddeeff";
+const [NINE, SORTED] = ["?i&d&f&a&c&h&b&e&g", "?a&b&c&d&e&f&g&h&i"] as const;
+
+/** A webhook request, and the options of each mistake with it, by the code of its cause. */
+function createExample(uuid: string) {
+  const params = eventPairs("challenge.approved", "v2", {
+    uuid,
+    factor_friendly_name: "Zoë's phone + tablet",
+    entity_identity: "user+7@example.com",
+  });
+  const url = `${PUBLIC_URL}?tenant=blue%20sky&next=/a'b`;
+  const signature = sign({ authToken: AUTH_TOKEN, url, params });
+  const right: ExplainSignatureOptions = { authToken: AUTH_TOKEN, url, params, signature };
+
+  const mapValues = (change: (value: string) => string): Pair[] =>
+    params.map(([name, value]) => [name, change(value)]);
+  const replace = (name: string, value: string): Pair[] =>
+    params.map((pair) => (pair[0] === name ? [name, value] : pair));
+  const signatureOf = (changed: Pair[], url_ = url) =>
+    sign({ authToken: AUTH_TOKEN, url: url_, params: changed });
+  /** The HMAC of a signed URL and the parameters, computed independently of the library. */
+  const hmacOf = (signedUrl: string, algorithm = "sha1", encoding: "hex" | "base64" = "base64") =>
+    createHmac(algorithm, AUTH_TOKEN)
+      .update(signedUrl + params.toSorted().flat().join(""))
+      .digest(encoding);
+  const hex = hmacOf(url, "sha1", "hex");
+  const body = encodeForm(params);
+
+  /** A body that is no form, and the parameters that a receiver reads from it. */
+  const wrapped = (text: string | Buffer) => ({
+    body: text,
+    params: [...new URLSearchParams(text.toString("utf8"))],
+  });
+  /** A signed URL, the configured one, and the one that the request shows. */
+  const at = (signedUrl: string, given: string, receivedUrl?: string) => ({
+    signature: hmacOf(signedUrl),
+    url: given,
+    receivedUrl,
+  });
+  /** The same for queries of publicUrl. */
+  const query = (signed: string, given: string, received?: string) =>
+    at(PUBLIC_URL + signed, PUBLIC_URL + given, received && PUBLIC_URL + received);
+  const elsewhere = hmacOf("https://x.test/a");
+  const base64 = Buffer.from(body).toString("base64");
+  const row = (code: string, mistake: string, given: Partial<ExplainSignatureOptions>) =>
+    [code, mistake, given] as const;
+  const sent = (changed: string | undefined) => ({ signature: changed });
+  const given = (changed: string, receivedUrl?: string) => ({ url: changed, receivedUrl });
+  const trimmed = (value: string) => ({
+    params: replace("factor_friendly_name", value.trim()),
+    signature: signatureOf(replace("factor_friendly_name", value)),
+  });
+  const ascii = mapValues((value) => value.replaceAll(/[^\x20-\x7e]/g, "\uFFFD"));
+  const escaped = mapValues((value) => new URLSearchParams({ v: value }).toString().slice(2));
+  const spaced = mapValues((value) => value.replaceAll("+", " "));
+  const latin1 = mapValues((value) => Buffer.from(value).toString("latin1"));
+  const searched = `${PUBLIC_URL}?${String(new URLSearchParams(url.split("?")[1]))}`;
+  const lambda = JSON.stringify({ body: base64, isBase64Encoded: true });
+  const proxied = url.replace("hooks.example.test", "10.0.0.7:8080");
+  const rows = [
+    row("PARAMS_CHARSET?", "ASCII", { params: ascii }),
+    row("PARAMS_MISSING?", "an unparsed body", { params: [] }),
+    row("URL_PATH?", "a prefix that no header shows", {
+      ...sent(elsewhere),
+      receivedUrl: "https://hooks.example.test/events",
+    }),
+    row("URL_PATH?", "a URL that is not shown", sent(elsewhere)),
+    row("URL_HOST?", "a host that no header shows", {
+      ...sent(elsewhere),
+      receivedUrl: "http://10.0.0.7:3000/push/events",
+    }),
+    row("SIGNATURE_REPEATED?", "something else", sent("v1=4c2a,t=1709630092")),
+    row("SIGNATURE_MISSING?", "no signature", sent(undefined)),
+    row("SIGNATURE_MISSING?", "an empty signature", sent("")),
+    row("SIGNATURE_MALFORMED", "half a signature", sent(signature.slice(0, 14))),
+    row("SIGNATURE_MALFORMED", "quotes around it", sent(`"${signature}"`)),
+    row("SIGNATURE_MALFORMED", "folded", sent(`${signature.slice(0, 9)} ${signature.slice(9)}`)),
+    row("SIGNATURE_MALFORMED", "a prefix", sent(`sha1=${signature}`)),
+    row("SIGNATURE_MALFORMED", "percent-encoded", sent(encodeURIComponent(signature))),
+    row("SIGNATURE_MALFORMED", "lower case", sent(signature.toLowerCase())),
+    row("SIGNATURE_REPEATED", "the header twice", sent(`${signature}, ${signature}`)),
+    row("SIGNATURE_ALGORITHM", "hexadecimal with a prefix", sent(`sha1=${hex}`)),
+    row("SIGNATURE_ALGORITHM", "SHA-256 in base64", sent(hmacOf(url, "sha256"))),
+    row("SIGNATURE_ALGORITHM", "SHA-256 in hexadecimal", sent(hmacOf(url, "sha256", "hex"))),
+    row("URL_SCHEME", "http for https", given(url.replace("https", "http"))),
+    row("URL_PORT", "the port left out", sent(hmacOf(url.replace("test/", "test:8443/")))),
+    row("URL_PORT", "a default port, matched exactly", {
+      ...given(url.replace("test/", "test:443/")),
+      urlMatching: "exact",
+    }),
+    row("URL_TRAILING_SLASH", "a trailing slash too many", given(url.replace("?", "/?"))),
+    row("URL_QUERY_MISSING", "a bare question mark", query("?", "")),
+    row("URL_QUERY_MISSING", "a bare question mark that the request shows", query("?", "", "?")),
+    row("URL_QUERY_MISSING", "no query", given(PUBLIC_URL, url)),
+    row("URL_QUERY_EXTRA", "a bare question mark too many", query("", "?")),
+    row("URL_QUERY_EXTRA", "a query too many", query("", "?utm_source=x")),
+    row("URL_QUERY_ENCODING", "new URL()", given(new URL(url).href)),
+    row("URL_QUERY_ENCODING", "a decoded query", given(decodeURIComponent(url))),
+    row("URL_QUERY_ENCODING", "URLSearchParams", given(searched)),
+    row("URL_QUERY_ENCODING", "lower-case hex", query("?a=%2F", "?a=%2f")),
+    row("URL_QUERY_ENCODING", "three sorted parameters", query("?c=1&a=2&b=3", "?a=2&b=3&c=1")),
+    row("URL_QUERY_ENCODING", "six sorted parameters", query("?d&f&a&c&b&e", "?a&b&c&d&e&f")),
+    row("URL_QUERY_ENCODING", "nine, where the request shows them", query(NINE, SORTED, NINE)),
+    row("URL_QUERY_ENCODING", "nine, of which one moved", query("?b&c&d&e&f&g&h&i&a", SORTED)),
+    row("URL_QUERY_ENCODING", "another order", query("?b=%20&a=/x'", "?a=/x'&b=%20")),
+    row("URL_QUERY_ENCODING?", "nine parameters, sorted", query(NINE, SORTED, SORTED)),
+    row("URL_HOST", "an IDN in ASCII", at("https://bücher.test/a", "https://xn--bcher-kva.test/a")),
+    row("URL_HOST", "an IDN", at("https://xn--bcher-kva.test/a", "https://bücher.test/a")),
+    row("URL_HOST", "the proxy's host", given(proxied, url)),
+    row("URL_HOST", "www", given(url.replace("hooks", "www.hooks"))),
+    row("URL_PATH", "signs, encoded", at("https://a.test/%7E%40%3Ame/x", "https://a.test/~@:me/x")),
+    row("URL_PATH", "signs, decoded", at("https://a.test/~@:me/x", "https://a.test/%7E%40%3Ame/x")),
+    row("URL_PATH", "lower-case hex", at("https://a.test/a%3ab", "https://a.test/a%3Ab")),
+    row("URL_PATH", "an umlaut, encoded", at("https://a.test/f%C3%BCr", "https://a.test/für")),
+    row("URL_PATH", "a removed prefix", at("https://a.test/api/push", "https://a.test/push")),
+    row("URL_PATH", "a prefix too many", at("https://a.test/push", "https://a.test/in/push")),
+    row("URL_PATH", "the mount cut off", given(url.replace("/push", ""), url)),
+    row("URL_PATH", "another case of the path", given(url.replace("/push", "/Push"))),
+    row("OTHER_PRODUCT?", "JSON", query(`?bodySHA256=${uuid}`, "", `?bodySHA256=${uuid}`)),
+    row("OTHER_PRODUCT?", "its URL, copied", query(`?bodySHA256=${uuid}`, "?bodySHA256=0")),
+    row("BODY_WRAPPED", "base64 for URLs", wrapped(Buffer.from(body).toString("base64url"))),
+    row("BODY_WRAPPED", "base64 twice", wrapped(Buffer.from(base64).toString("base64"))),
+    row("BODY_WRAPPED", "a JSON string of base64", wrapped(JSON.stringify(base64))),
+    row("BODY_WRAPPED", "an event of AWS Lambda", wrapped(lambda)),
+    row("BODY_WRAPPED", "JSON of a Buffer", wrapped(JSON.stringify(Buffer.from(body)))),
+    row("BODY_WRAPPED", "single quotes", wrapped(`'${body}'`)),
+    row("BODY_WRAPPED", "CRLF at the end", wrapped(`${body}\r\n`)),
+    row("BODY_WRAPPED", "a byte order mark", wrapped(`\uFEFF${body}`)),
+    row("BODY_WRAPPED", "the name of a parameter", wrapped(`${encodeURIComponent(body)}=`)),
+    row("BODY_WRAPPED", "HTML escapes", wrapped(body.replaceAll("&", "&amp;"))),
+    row("BODY_WRAPPED", "deflate", wrapped(deflateSync(body))),
+    row("BODY_WRAPPED", "base64 of gzip", wrapped(gzipSync(body).toString("base64"))),
+    row("BODY_WRAPPED?", "base64, a wrong token", { ...wrapped(base64), authToken: OLD_TOKEN }),
+    row("URL_WHITESPACE", "a line break in the variable", given(`${url}\n`)),
+    row("TOKEN_WHITESPACE", "quotes around the token", { authToken: `"${AUTH_TOKEN}"` }),
+    row("TOKEN_OTHER", "a rotation", { authToken: OLD_TOKEN, candidateTokens: [AUTH_TOKEN] }),
+    row("TOKEN_ACCOUNT?", "a request of another account", {
+      authToken: OLD_TOKEN,
+      accountSid: ACCOUNT_SID.replace("AC3", "AC4"),
+    }),
+    row("TOKEN_NOT_A_TOKEN?", "a SID for a token", { authToken: ACCOUNT_SID }),
+    row("TOKEN_WRONG?", "an unknown token", { authToken: OLD_TOKEN, receivedUrl: url }),
+    row("PARAMS_MISSING", "an unparsed body that is known", { params: [], body }),
+    row("PARAMS_UNSIGNED?", "a body that is not signed", sent(signatureOf([]))),
+    row("PARAMS_ALTERED", "a changed value", { params: replace("type", "x"), body }),
+    row("PARAMS_PLUS", "spaces for all plus signs, and the body", { params: spaced, body }),
+    row("PARAMS_PLUS", "space for plus in one value", {
+      params: replace("entity_identity", "user 7@example.com"),
+    }),
+    row("PARAMS_WHITESPACE", "trimmed much, and the body", {
+      ...trimmed("  Zoë\t "),
+      body: encodeForm(replace("factor_friendly_name", "  Zoë\t ")),
+    }),
+    row("PARAMS_WHITESPACE", "trimmed", trimmed(" Zoë's phone")),
+    row("PARAMS_WHITESPACE", "cut at the end", trimmed("Zoë's phone\n")),
+    row("PARAMS_ENCODED", "values not decoded", { params: mapValues(encodeURIComponent) }),
+    row("PARAMS_ENCODED", "values of a form not decoded", { params: escaped }),
+    row("PARAMS_ENCODED", "decoded twice", {
+      params: replace("entity_identity", "a b"),
+      signature: signatureOf(replace("entity_identity", "a%20b")),
+    }),
+    row("PARAMS_CHARSET", "latin1", { params: latin1 }),
+    row("PARAMS_ADDED", "the query among the body", {
+      params: [["tenant", "blue sky"], ["next", "/a'b"], ...params],
+    }),
+    row("PARAMS_ADDED", "a parameter too many", { params: [...params, ["_csrf", "1"]] }),
+  ];
+  return { params, url, signature, right, signatureOf, rows };
+}
+
+const { params, url, signature, right, signatureOf, rows: MISTAKES } = createExample("WB01");
+const next = createExample("WB02");
+
+/** Corrects the mistake that a proven cause names, as its fix says. */
+function applyFix({ code, subject }: SignatureCause, given: ExplainSignatureOptions): void {
+  if (code.startsWith("URL_")) given.url = subject ?? "";
+  else if (code.startsWith("TOKEN_")) given.authToken = AUTH_TOKEN;
+  else if (code === "BODY_WRAPPED" || code === "PARAMS_MISSING") given.params = next.params;
+  else Object.assign(given, { params: next.params, signature: next.signature });
+}
+
+describe("explainSignature", () => {
+  it.each(MISTAKES)(
+    "names the cause %s first, without a secret, of %s; a proven fix mends the next request",
+    (cause, mistake, changes) => {
+      const spare = { candidateTokens: { spare: "an unused secret" } };
+      const report = explainSignature({ ...spare, ...right, ...changes });
+      for (const secret of [AUTH_TOKEN, OLD_TOKEN, "unused", "biometrics", signature])
+        expect(JSON.stringify(report)).not.toContain(secret);
+      const [first] = report.causes;
+      expect(`${first?.code}${first?.isProven ? "" : "?"}`).toBe(cause);
+      expect(report.matches).toBe(false);
+      for (const { explanation, fix } of report.causes) {
+        expect(explanation).toMatch(/^[A-Z].*\.$/);
+        expect(fix).toMatch(/\.$/);
+      }
+      if (!first?.isProven) return;
+      const same = next.rows.find(([code, what]) => code === cause && what === mistake);
+      const fixed = { ...next.right, ...same?.[2] };
+      for (const one of report.causes) applyFix(one, fixed);
+      expect(verifySignature({ ...fixed, signature: fixed.signature ?? "" })).toBeDefined();
+      pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: fixed.url });
+    },
+  );
+
+  const codesOf = (given: Partial<ExplainSignatureOptions>) =>
+    explainSignature({ ...right, ...given }).causes.map(({ code }) => code);
+  const http = url.replace("https", "http");
+  const added: Pair[] = [...params, ["_csrf", "1"]];
+  const inner = { url: "http://10.0.0.7:8080/inner", receivedUrl: url };
+  const other = { authToken: OLD_TOKEN, candidateTokens: [AUTH_TOKEN] };
+  it.each<[codes: string, given: Partial<ExplainSignatureOptions>]>([
+    ["URL_SCHEME URL_TRAILING_SLASH", { url: http.replace("?", "/?") }],
+    ["URL_QUERY_ENCODING PARAMS_ADDED", { url: new URL(url).href, params: added }],
+    ["URL_SCHEME TOKEN_OTHER", { ...other, url: http }],
+    ["SIGNATURE_MALFORMED URL_SCHEME", { signature: signature.slice(0, 27), url: http }],
+    ["URL_SCHEME URL_HOST URL_PATH URL_QUERY_MISSING", inner],
+  ])("proves combined mistakes, and shows the signed URL: %s", (codes, given) => {
+    const { causes } = explainSignature({ ...right, ...given });
+    expect(causes.map(({ code }) => code).join(" ")).toBe(codes);
+    for (const { code, isProven, subject } of causes) {
+      expect(isProven).toBe(true);
+      if (code.startsWith("URL_")) expect(subject).toBe(url);
+    }
+  });
+
+  it("finds a GET request whose parameters were removed from its URL", () => {
+    const called = `${PUBLIC_URL}?${new URLSearchParams(params as [string, string][]).toString()}`;
+    const get = { url: PUBLIC_URL, method: "GET" as const };
+    const codes = codesOf({ ...get, signature: signatureOf([], called) });
+    expect(codes).toEqual(["URL_QUERY_MISSING", "PARAMS_UNSIGNED"]);
+    expect(codesOf({ ...get, params: [] })[0]).toBe("URL_QUERY_MISSING");
+  });
+
+  it("reports a match, with any of several tokens and with either port; shows fingerprints", () => {
+    expect(explainSignature(right)).toMatchObject({ matches: true, causes: [] });
+    const given = { authToken: [OLD_TOKEN, AUTH_TOKEN], url: url.replace("test/", "test:443/") };
+    const tokens: unknown[] = Array(2).fill(expect.stringMatching(/^[0-9a-f]{8}$/));
+    const report = { matches: true, causes: [], tried: { tokens } };
+    expect(explainSignature({ ...right, ...given })).toMatchObject(report);
+  });
+
+  it("names the candidate token that signed; without a proof, the URL without its query", () => {
+    const subjects = (given: Partial<ExplainSignatureOptions>) =>
+      explainSignature({ ...right, authToken: OLD_TOKEN, ...given }).causes;
+    expect(subjects({ candidateTokens: { [ACCOUNT_SID]: AUTH_TOKEN } })[0]?.subject).toMatch(
+      new RegExp(`^[0-9a-f]{8} \\(${ACCOUNT_SID}\\)$`),
+    );
+    expect(subjects({})).toContainEqual(
+      expect.objectContaining({ code: "URL_PATH", subject: PUBLIC_URL }),
+    );
+  });
+
+  it("shows no subject that is longer than a parameter name", () => {
+    const text = '{"entity_identity":"ada"}';
+    const alone = { params: [[text, ""]] as Pair[], signature: signatureOf([]) };
+    const report = explainSignature({ ...right, ...alone });
+    expect(report.causes[0]).toMatchObject({ code: "PARAMS_ADDED", isProven: true });
+    expect(JSON.stringify(report)).not.toContain("ada");
+  });
+
+  const fill = (count: number, text: string): Pair[] =>
+    Array.from({ length: count }, (_, index) => [`p${index}`, text]);
+  it.each<[string, Partial<ExplainSignatureOptions>]>([
+    ["a webhook request that no mistake explains", {}],
+    ["one value", { params: fill(1, "+ ".repeat(32_000)) }],
+    ["values in another script", { params: fill(60, "+ %25\u00e9".repeat(140)) }],
+    ["many values", { params: fill(200, "+ ".repeat(150)) }],
+    ["JSON", { params: fill(60, `{"a":[${"0,".repeat(500)}0]}`) }],
+    ["nested JSON", { params: fill(1, "[".repeat(20_000) + "]".repeat(20_000)) }],
+    ["a query", { method: "GET", url: `${PUBLIC_URL}?${"a&".repeat(7_000)}`, params: [] }],
+    ["1,000 values", { params: fill(1_000, "+ ".repeat(30)) }],
+    ["1,000 tokens", { candidateTokens: fill(1_000, "").map(String) }],
+    ["a long URL", { receivedUrl: `http://h/${"A".repeat(12_000)}` }],
+    ["a host that no URL has", { receivedUrl: `https://a b/${"A".repeat(15_000)}` }],
+    ["slashes in the URL", { receivedUrl: `http://h${"/".repeat(15_000)}` }],
+  ])("tries a bounded number of combinations for 64 kB: %s", (_what, given) => {
+    const report = explainSignature({ ...right, authToken: OLD_TOKEN, ...given });
+    const { combinations, urls, tokens } = report.tried;
+    expect(combinations).toBeLessThanOrEqual(5_000);
+    expect([urls.length <= 20, tokens.length <= 50]).toEqual([true, true]);
+    expect(JSON.stringify(report).length).toBeLessThan(16_384);
+  });
+
+  it.each([
+    ["entries", 3, 100],
+    ["characters", 100, 6],
+  ])("creates no variant beyond a limit: %s", (_limit, maxEntries, maxCharacters) => {
+    let created = 0;
+    function* vary() {
+      while (created < 10) yield { value: String(10 + created++), causes: [] };
+    }
+    expect(collectVariants(vary(), maxEntries, maxCharacters)).toHaveLength(3);
+    expect(created).toBe(3);
+  });
+
+  it("does not throw for any signature, URL or parameter, and shows no control character", () => {
+    const text = fc.oneof(fc.string({ unit: anyCharacter, maxLength: 60 }), hostileText);
+    fc.assert(
+      fc.property(text, text, fc.array(fc.tuple(text, text), { maxLength: 3 }), (s, u, p) => {
+        const given = { signature: s, url: `https://h/${u}`, params: p, receivedUrl: u, body: s };
+        const report = explainSignature({ authToken: AUTH_TOKEN, ...given });
+        expect(report.matches).toBe(false);
+        expect(listTexts(report).join(" ")).not.toMatch(CONTROL);
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  it.each([[""], [[]], [undefined]])("rejects the token %j", (authToken) => {
+    expect(() => explainSignature({ ...right, authToken: authToken as string })).toThrow(TypeError);
+  });
+});
+
+it("the engine is loaded by the first explain(), not by the package or a rejected request", async () => {
+  const loaded: string[] = [];
+  const engine = join(__dirname, "../../../../lib/core/signature/explain");
+  for (const file of readdirSync(engine)) {
+    jest.doMock(join(engine, file), () => {
+      loaded.push(file);
+      return jest.requireActual<object>(join(engine, file));
+    });
+  }
+  const push = loadCopy().pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
+  const errors: WebhookError[] = [];
+  push.onRejected((error) => void errors.push(error));
+  for (const text of ["malformed", signature]) {
+    const headers = { "x-service-signature": text };
+    await push.fetch(new Request(PUBLIC_URL, { method: "POST", headers }));
+  }
+  expect(loaded).toEqual([]);
+  const codes = errors.map((error) => error.explain()?.causes[0]?.code);
+  expect(codes).toEqual(["SIGNATURE_MALFORMED", "PARAMS_MISSING"]);
+  expect(loaded).toContain("explain-signature.ts");
+});

@@ -1,0 +1,78 @@
+import {
+  validateOptions,
+  hasMethods,
+  oneOf,
+  suggestName,
+  wholeNumber,
+} from "../../lib/kit/validate-options";
+import { words } from "../support/attacker-texts";
+
+const rules = {
+  limitBytes: wholeNumber(1, 10, "bytes"),
+  mode: oneOf("exact", "ports"),
+  token: {
+    accepts: (value: unknown) => value === "right",
+    expected: "right",
+    secret: true,
+    required: true,
+  },
+  url: { accepts: () => false, expected: "a URL" },
+};
+const check = (options: unknown) => validateOptions("make", options as object as never, rules);
+
+describe("validateOptions", () => {
+  it("accepts values that match their rules, and undefined for optional ones", () => {
+    check({ token: "right", limitBytes: 1, mode: "exact", url: undefined });
+  });
+
+  // core/receiver/options.test.ts has the values that each rule rejects.
+  it.each<[unknown, ...string[]]>([
+    [{ token: "right", limitByte: 5 }, '"limitByte"', 'Did you mean "limitBytes"?'],
+    [{ token: "right", LIMITBYTES: 5 }, 'Did you mean "limitBytes"?'],
+    [{ token: "right", colour: 5 }, '"colour"', "limitBytes, mode, token, url"],
+    [{ token: "right", url: { deep: { er: 1 } } }, "[Object]"],
+    [{ token: "right", url: "x".repeat(100) }, "…"],
+    [{}, "token", "token is not set"],
+    [{ token: "" }, "an empty string"],
+    [{ token: [] }, "an empty array"],
+    [{ token: 5 }, "a number (not shown)"],
+    [undefined, "make", "nothing"],
+  ])("rejects %j and says why", (options, ...parts) => {
+    expect(() => check(options)).toThrow(TypeError);
+    for (const part of parts) expect(() => check(options)).toThrow(part);
+  });
+
+  it.each([
+    { token: "hush" },
+    { token: ["hush", ""] },
+    { token: { hush: "hush" } },
+    { token: "right", url: "ftp://me:hush@host/" },
+    { token: "right", hus: "hush" },
+    "hush",
+  ])("never shows a value that may be secret: %j", (options) => {
+    expect(() => check(options)).toThrow(
+      expect.objectContaining({ message: expect.not.stringContaining("hush") }),
+    );
+  });
+
+  it.each(["__proto__", "constructor", "toString"])("rejects the option %s", (name) => {
+    expect(() => check({ token: "right", ...JSON.parse(`{"${name}":1}`) })).toThrow(TypeError);
+  });
+});
+
+it.each([
+  ["publicURL", "authToken publicUrl", ' Did you mean "publicUrl"?'],
+  ["pulbicUrl", "authToken publicUrl", ' Did you mean "publicUrl"?'],
+  ["ab", "authToken publicUrl", ""],
+  ["somethingElse", "authToken publicUrl", ""],
+  // All names that it is a part of.
+  ["time", "aTime limit bTime", ' Did you mean "aTime" or "bTime"?'],
+  ["a", "", ""],
+])("suggestName: for %s of %s:%s", (typed, known, meant) => {
+  expect(suggestName(typed, words(known))).toBe(meant);
+});
+
+it("hasMethods finds methods of prototypes, and rejects values that are not objects", () => {
+  expect(hasMethods(new Map(), ["get", "set"])).toBe(true);
+  for (const value of [{ get: 5 }, null, "text"]) expect(hasMethods(value, ["get"])).toBe(false);
+});

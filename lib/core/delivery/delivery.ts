@@ -1,0 +1,140 @@
+import { createConfirmation, type Confirm } from "./confirmation";
+import { createDeduplication, NO_DEDUPLICATION, type Acceptance, type AcceptOnce } from "./dedupe";
+import type { DedupeStore } from "./dedupe-store";
+import { createDispatch, type Dispatch, type RunContext } from "./dispatch";
+import { publish } from "../observability/diagnostics";
+import { isChallengeEvent } from "../event/event";
+import type { PushEvent, UnknownPushEvent } from "../event/event";
+import { describeOutage, type Health } from "../observability/health";
+import type { Reporter } from "../observability/reporter";
+import { isText } from "../../kit/validate-options";
+import { setConfirm, type Handlers } from "./handler-registry";
+import type { OutcomeStore } from "./outcome-store";
+import type { EventQueue, QueuedEvent } from "./event-queue";
+import { createRequestRetry } from "./retry-request";
+
+/** Decides whether the handlers of an event run, or whether it is stored. */
+type Accept = (queued: QueuedEvent, deadlineAtMs: number, form?: string) => Promise<Acceptance>;
+
+/** Reserved for the completion mark when the handlers run until the deadline. */
+const MARK_RESERVE_MS = 500;
+/** How long a completion mark is retried when no response waits for it. */
+const MARK_LIMIT_MS = 8_000;
+
+/** The options of a receiver that decide how it delivers events. */
+export interface DeliverySettings {
+  name?: string | undefined;
+  acknowledge: "after" | "before";
+  deadlineMs: number;
+  handlerTimeoutMs: number;
+  queue?: EventQueue | undefined;
+  dedupe: DedupeStore | false;
+  confirm?: Confirm | undefined;
+}
+
+/**
+ * Creates the delivery of a receiver: of webhook requests into the queue if there is one, else to
+ * the handlers, and of the events of `push.dispatch`.
+ *
+ * @param accountOf returns the account of an event by its `account_sid`, as an `OutcomeKey` has it.
+ */
+export function createDelivery(
+  settings: DeliverySettings,
+  handlers: Handlers,
+  outcomes: OutcomeStore,
+  accountOf: (accountSid: string) => string,
+  reports: Reporter,
+) {
+  const { name, deadlineMs, handlerTimeoutMs, queue, dedupe, confirm } = settings;
+  if (queue !== undefined && confirm !== undefined) setConfirm(handlers, name, confirm);
+  const dispatchToHandlers = createDispatch(handlers, reports);
+  const retryRecord = createRequestRetry();
+
+  const { acceptOnce, findOutage } =
+    dedupe === false ? NO_DEDUPLICATION : createDeduplication(dedupe, reports.error);
+
+  return {
+    /** Accepts the event of a webhook request. */
+    accept:
+      queue === undefined
+        ? createAcceptNow(settings, acceptOnce, outcomes, dispatchToHandlers)
+        : createAcceptLater(queue),
+    /** Records the outcome of an event, which wakes the waits for it, and runs its handlers. */
+    async dispatch(
+      event: PushEvent | UnknownPushEvent,
+      context: Partial<RunContext> = {},
+    ): Promise<void> {
+      const { type, params } = Object(event) as Partial<Record<"type" | "params", unknown>>;
+      if (!isText(type) || !Array.isArray(params)) {
+        throw new TypeError(
+          'push.dispatch: event must be an event, as a handler receives it. Pass the result of verifyPushRequest, of parsePushEvent, or of eventFixture of "express-push-verification/testing".',
+        );
+      }
+      if (isChallengeEvent(event)) {
+        // Retrying omits the arguments that Redis adds to its errors: they contain the event.
+        const record = () => outcomes.record(accountOf(event.account_sid), event);
+        await retryRecord(record, performance.now() + deadlineMs);
+      }
+      const { attempt = 1, authTokenIndex = 0, publicUrlIndex = 0, receiver = name } = context;
+      const runContext = { attempt, authTokenIndex, publicUrlIndex, receiver };
+      await dispatchToHandlers(event, runContext, handlerTimeoutMs);
+    },
+    /** Returns the health of the queue, or that of the dedupe store. */
+    async health(): Promise<Health> {
+      if (queue?.health !== undefined) return queue.health();
+      const outage = findOutage();
+      return outage === undefined ? { status: "healthy" } : describeOutage(outage);
+    },
+  };
+}
+
+/**
+ * Creates the step that confirms an event, records its outcome and runs its handlers now, once. It
+ * throws a WebhookError `NOT_CONFIRMED`, and `CONFIRM_UNAVAILABLE` when `confirm` failed until the
+ * deadline.
+ */
+function createAcceptNow(
+  { acknowledge, handlerTimeoutMs, confirm }: DeliverySettings,
+  acceptOnce: AcceptOnce,
+  outcomes: OutcomeStore,
+  dispatch: Dispatch,
+): Accept {
+  // Handlers that no response awaits may go on after the deadline.
+  const afterDeadlineMs = acknowledge === "before" ? handlerTimeoutMs + MARK_LIMIT_MS : 0;
+  const confirmUntil = confirm && createConfirmation(confirm);
+
+  return function acceptNow(queued, deadlineAtMs, form) {
+    const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
+    const markAtMs = deadlineAtMs - MARK_RESERVE_MS;
+
+    async function run(): Promise<void> {
+      // Only the first delivery of a uuid: a replay must not record an outcome again that has expired.
+      if (isChallengeEvent(event)) await outcomes.record(account, event, form);
+      const timeoutMs =
+        acknowledge === "after"
+          ? Math.max(Math.min(handlerTimeoutMs, markAtMs - performance.now()), 1)
+          : handlerTimeoutMs;
+      await dispatch(event, { attempt: 1, authTokenIndex, publicUrlIndex, receiver }, timeoutMs);
+    }
+
+    const confirmEvent =
+      confirmUntil !== undefined && queued.needsConfirmation === true
+        ? () => confirmUntil(event, queued.ambiguity, markAtMs)
+        : undefined;
+    const finishAtMs = deadlineAtMs + afterDeadlineMs;
+    return acceptOnce(queued, { confirm: confirmEvent, run, deadlineAtMs, finishAtMs });
+  };
+}
+
+/** Creates the step that stores an event, so that its handlers run later. */
+function createAcceptLater(queue: EventQueue): Accept {
+  return async function acceptLater(queued, deadlineAtMs) {
+    const startMs = performance.now();
+    const result = await queue.store(queued, deadlineAtMs);
+    if (result === "new") {
+      const { type } = queued.event;
+      publish("stored", () => ({ type, durationMs: performance.now() - startMs }));
+    }
+    return { result, finished: Promise.resolve() };
+  };
+}

@@ -1,0 +1,128 @@
+import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
+import type { RequestIdentity } from "./dedupe";
+import type { Health } from "../observability/health";
+import type { OutcomeStore } from "./outcome-store";
+
+/** An authenticated event that a queue stores. @experimental */
+export interface QueuedEvent extends RequestIdentity {
+  event: PushEvent | UnknownPushEvent;
+  /** The account of its outcome: `account` of its `OutcomeKey`. */
+  account: string;
+  /** Whether its outcome is recorded, and its handlers run, only after `confirm` of the worker. */
+  needsConfirmation?: boolean | undefined;
+  /** See `ConfirmContext`. */
+  ambiguity?: string | undefined;
+  authTokenIndex: number;
+  publicUrlIndex: number;
+  /** The option `name` of the receiver. */
+  receiver: string | undefined;
+}
+
+/** Stores events in a database to run their handlers later, as `sqliteQueue()`. @experimental */
+export interface EventQueue {
+  /**
+   * Stores an event, and the outcome of its challenge unless it needs a confirmation; neither if an
+   * event with the same account and uuid was stored before. Resolves when both are durable.
+   *
+   * @param deadlineAtMs the latest time to stop, in milliseconds of `performance.now()`.
+   * @throws WebhookError `STORE_UNAVAILABLE`, `OVERLOADED`, `CLOSING`.
+   */
+  store(queued: QueuedEvent, deadlineAtMs: number): Promise<DeliveryResult>;
+  /** The outcomes, shared by every process that uses this queue. */
+  readonly outcomes: OutcomeStore;
+  /** The health of a receiver with this queue. @default healthy */
+  health?(): Promise<Health>;
+}
+
+/** An attempt whose handlers failed. */
+export interface EventFailure {
+  /** When they failed. */
+  at: Date;
+  /** The code and the messages of their errors. */
+  error: string;
+  /** How long they ran; undefined when the process died. */
+  durationMs: number | undefined;
+  /** The process that ran them, such as `4711 on web-1`; undefined when it died. */
+  process: string | undefined;
+}
+
+/** Where an event of a queue is. */
+export type EventState = "waiting" | "active" | "delayed" | "dead" | "handled" | "discarded";
+
+/** An event that exhausted its attempts. */
+export interface DeadLetter {
+  uuid: string;
+  accountSid: string;
+  /** The option `name` of the receiver that verified the event. */
+  receiver: string | undefined;
+  /** Undefined when this version cannot read the stored event. */
+  event: PushEvent | UnknownPushEvent | undefined;
+  /** The code and the message of the last error of its handlers. */
+  error: string;
+  /** How often its handlers ran. */
+  attempts: number;
+  /** When they failed last. */
+  failedAt: Date;
+}
+
+/** The place of an event in a queue; see `queue.find`. */
+export interface EventStatus {
+  /**
+   * - `"waiting"`: it waits for a worker.
+   * - `"active"`: its handlers run now.
+   * - `"delayed"`: its handlers failed, and run again at `at`.
+   * - `"dead"`: it is a dead letter; its handlers failed for the last time at `at`.
+   * - `"handled"`: its handlers succeeded; only its uuid is kept.
+   * - `"discarded"`: it was a dead letter, and was discarded; only its uuid is kept.
+   */
+  state: EventState;
+  /** The account that the event claims; undefined when only its uuid is kept, as all that follows. */
+  accountSid: string | undefined;
+  /** The option `name` of the receiver that verified the event. */
+  receiver: string | undefined;
+  /** Undefined also when this version cannot read the stored event. */
+  event: PushEvent | UnknownPushEvent | undefined;
+  /** How often its handlers were started, since it was stored or retried; 0 when only its uuid is kept. */
+  attempts: number;
+  /** Its last failed attempts, at most 10, the oldest first; also those before a retry. */
+  failures: readonly EventFailure[];
+  /** When its handlers were or are to run, or when they failed for the last time. */
+  at: Date | undefined;
+}
+
+/** Chooses between events of one uuid. */
+export interface DeadLetterOptions {
+  /** Needed only when several accounts have an event of the uuid. */
+  accountSid?: string | undefined;
+  /** Needed only when receivers with static tokens share the queue, as `accountSid` is a claim. */
+  receiver?: string | undefined;
+}
+
+/** What a queue does with single events. */
+export interface EventOperations {
+  /** Lists the events that exhausted their attempts, the oldest failure first. */
+  deadLetters(): AsyncIterableIterator<DeadLetter>;
+  /**
+   * Runs the handlers of a dead letter again, with all attempts.
+   *
+   * @returns whether there was one.
+   * @throws TypeError when several accounts have one of this uuid and `accountSid` is not given.
+   */
+  retry(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
+  /** Runs the handlers of every dead letter again; returns how many there were. */
+  retryAll(): Promise<number>;
+  /**
+   * Removes a dead letter. Its uuid is kept, so that a replay is not handled.
+   *
+   * @returns whether there was one.
+   * @throws TypeError as {@link EventOperations.retry}.
+   */
+  discard(uuid: string, options?: DeadLetterOptions): Promise<boolean>;
+  /**
+   * Returns where an event is, dead letters included, or that it was handled or discarded;
+   * undefined for a uuid that the queue does not keep (any more).
+   *
+   * @throws TypeError as {@link EventOperations.retry}.
+   */
+  find(uuid: string, options?: DeadLetterOptions): Promise<EventStatus | undefined>;
+}

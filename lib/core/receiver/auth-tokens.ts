@@ -1,0 +1,275 @@
+import { createRequestRetry } from "../delivery/retry-request";
+import { within } from "../../kit/retry";
+import { createNeutralCause } from "../../kit/neutral-cause";
+import { WebhookError } from "../errors/webhook-error";
+import type { Pair } from "../event/event-parameters";
+import { isSid } from "../../kit/sid";
+import { FairMap } from "../delivery/fair-map";
+import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../signature/auth-token";
+import type { KeyObject } from "node:crypto";
+import { createTokenKey } from "../signature/hmac";
+
+/** One auth token, or a list of tokens of one account during a rotation. */
+export type AuthTokens = string | readonly string[];
+
+/** The identity that a webhook request claims, before its signature is verified. */
+export interface ClaimedIdentity {
+  /** Present if the parameter has the form of an account SID. */
+  account_sid?: string;
+  /** Present if the parameter has the form of a service SID. */
+  service_sid?: string;
+}
+
+/** The tokens of an account and the services that may use them. */
+export interface AccountTokens {
+  authToken: AuthTokens;
+  /** The services of the account whose events are accepted. @default every service */
+  serviceSids?: readonly string[] | undefined;
+}
+
+/**
+ * Returns the tokens of the account that a webhook request claims to come from. The claim is not
+ * verified yet: use it only to look the tokens up. Undefined or an empty list rejects the request;
+ * an account that no signature has verified is then not looked up again for 10 s.
+ *
+ * Return undefined for an unknown account and do not throw: a lookup that throws is retried for 8
+ * s, because a database may be restarting. At most 100 lookups run at a time. Tokens are kept for
+ * 1 s, and looked up again immediately when they no longer fit. All receivers and all calls of
+ * `verifyPushRequest` with the same function share its lookups: create it once.
+ */
+export type AuthTokenResolver = (
+  claimed: ClaimedIdentity,
+) => ResolvedTokens | Promise<ResolvedTokens>;
+type ResolvedTokens = AuthTokens | AccountTokens | undefined;
+
+/** The tokens of the account that a webhook request claims to come from. */
+export interface FoundTokens {
+  /** May be empty. */
+  tokens: readonly string[];
+  /** The key of each token. */
+  keys: readonly KeyObject[];
+  /** The services that the tokens may sign for; undefined for every service. */
+  serviceSids: readonly string[] | undefined;
+  /** Whether a token has signed a request since a lookup: if none does now, there may be a new one. */
+  readonly hasMatched: boolean;
+  /** Notes that one of the tokens has signed a request. */
+  noteMatch(): void;
+}
+
+/**
+ * Finds the tokens of the account that a request claims.
+ *
+ * @param deadlineAtMs when to give up, as `performance.now()` counts.
+ * @param outdated the tokens that do not fit: newer ones are looked up.
+ * @throws WebhookError `TOKEN_UNAVAILABLE` if the resolver failed or did not respond, `OVERLOADED` if
+ *   too many lookups wait.
+ */
+export type FindTokens = (
+  claimed: ClaimedIdentity,
+  deadlineAtMs?: number,
+  outdated?: FoundTokens,
+) => FoundTokens | Promise<FoundTokens>;
+
+interface Identity {
+  claimed: ClaimedIdentity;
+  isVerified: boolean;
+  found?: FoundTokens;
+  foundUntilAtMs: number;
+  /** Until when a lookup is not repeated after a failure. */
+  failedUntilAtMs: number;
+  /** The lookup that requests with this identity share. */
+  running?: Promise<FoundTokens> | undefined;
+  /** The last error of the resolver in this lookup. */
+  thrown?: unknown;
+}
+
+/** How many lookups of verified identities run at a time, and of others too. */
+const MAX_RUNNING = 50;
+const MAX_WAITING = 1_000;
+const MAX_IDENTITIES = 20_000;
+/** How long a request waits for its tokens. */
+const LOOKUP_MS = 8_000;
+/** How long tokens are used without a lookup. */
+const FOUND_MS = 1_000;
+/** How long an identity that is not verified is not looked up, without a token or after a failure. */
+const UNKNOWN_MS = 10_000;
+const FAILED_MS = 2_000;
+
+const findTokensByResolver = new WeakMap<AuthTokenResolver, FindTokens>();
+
+/** Creates the step that finds tokens, or returns the one that was created for this resolver. */
+export function createFindTokens(authToken: AuthTokens | AuthTokenResolver): FindTokens {
+  if (typeof authToken === "function") {
+    const findTokens = findTokensByResolver.get(authToken) ?? createLookup(authToken);
+    findTokensByResolver.set(authToken, findTokens);
+    return findTokens;
+  }
+  const tokens = [authToken].flat();
+  const keys = tokens.map(createTokenKey);
+  const found = { tokens, keys, serviceSids: undefined, hasMatched: false, noteMatch() {} };
+  return () => found;
+}
+
+/**
+ * Looks tokens up as a remote key set is fetched: requests with the same claimed identity share a
+ * lookup, its result is kept for a while, also that there is none, and few lookups run at a time. The
+ * request is not authenticated yet. So half of the lookups are reserved for identities that a
+ * signature has verified: requests with invented accounts cannot delay these.
+ */
+function createLookup(authToken: AuthTokenResolver): FindTokens {
+  // Invented accounts cannot evict verified ones: those that are only claimed share one account.
+  const identities = new FairMap<Identity>({ maxEntries: MAX_IDENTITIES });
+  const lookUpVerified = createLimitedLookup(authToken);
+  const lookUpOther = createLimitedLookup(authToken);
+
+  function openIdentity(claimed: ClaimedIdentity): Identity {
+    const { account_sid = "", service_sid = "" } = claimed;
+    const key = `${account_sid} ${service_sid}`;
+    const known = identities.get(account_sid, service_sid) ?? identities.get("", key);
+    if (known !== undefined) return known;
+    // Copied, because a slice of a body keeps the whole body in memory.
+    const copy = JSON.parse(JSON.stringify(claimed)) as ClaimedIdentity;
+    const identity = { claimed: copy, isVerified: false, foundUntilAtMs: 0, failedUntilAtMs: 0 };
+    identities.add("", key, identity);
+    return identity;
+  }
+
+  async function lookUp(identity: Identity): Promise<FoundTokens> {
+    const { claimed, isVerified } = identity;
+    identity.thrown = undefined;
+    try {
+      const limited = isVerified ? lookUpVerified : lookUpOther;
+      const resolved = await limited(claimed, (error) => void (identity.thrown = error));
+      const { tokens, serviceSids } = readTokens(resolved);
+      const found = {
+        tokens,
+        serviceSids,
+        keys: tokens.map(createTokenKey),
+        hasMatched: false,
+        noteMatch() {
+          found.hasMatched = true;
+          const { account_sid = "", service_sid = "" } = claimed;
+          if (!identity.isVerified) identities.add(account_sid, service_sid, identity);
+          identity.isVerified = true;
+        },
+      };
+      const keepMs = tokens.length > 0 ? FOUND_MS : isVerified ? 0 : UNKNOWN_MS;
+      identity.foundUntilAtMs = performance.now() + keepMs;
+      identity.found = found;
+      return found;
+    } catch (error) {
+      const isFailure = error instanceof WebhookError && error.code === "TOKEN_UNAVAILABLE";
+      if (isFailure && !isVerified) identity.failedUntilAtMs = performance.now() + FAILED_MS;
+      throw error;
+    } finally {
+      identity.running = undefined;
+    }
+  }
+
+  /** Awaits a lookup until the deadline of the request; the lookup continues for other requests. */
+  async function lookUpUntil(identity: Identity, deadlineAtMs: number): Promise<FoundTokens> {
+    identity.running ??= lookUp(identity);
+    const leftMs = deadlineAtMs - performance.now();
+    // It ends by itself before the deadline.
+    if (leftMs > LOOKUP_MS) return identity.running;
+    try {
+      return await within(identity.running, leftMs);
+    } catch (error) {
+      if (error instanceof WebhookError) throw error;
+      const { thrown } = identity;
+      throw new WebhookError(
+        "TOKEN_UNAVAILABLE",
+        "The function authToken failed or did not respond before the deadline of the request.",
+        thrown === undefined ? {} : { cause: createNeutralCause(thrown) },
+      );
+    }
+  }
+
+  return function findTokens(claimed, deadlineAtMs = Number.POSITIVE_INFINITY, outdated) {
+    const identity = openIdentity(claimed);
+    const nowMs = performance.now();
+    if (nowMs < identity.failedUntilAtMs) {
+      const message = `The function authToken failed for this account less than ${FAILED_MS} ms ago; that failure was reported.`;
+      throw new WebhookError("TOKEN_UNAVAILABLE", message);
+    }
+    const { found } = identity;
+    const isCurrent = found !== undefined && found !== outdated && nowMs < identity.foundUntilAtMs;
+    return isCurrent ? found : lookUpUntil(identity, deadlineAtMs);
+  };
+}
+
+/**
+ * Creates a function that looks tokens up as soon as a slot is free, again after a failure. The
+ * newest waiting lookup runs first: under overload the oldest ones are about to time out. It throws
+ * a WebhookError `OVERLOADED` when more than 1,000 newer ones wait.
+ */
+function createLimitedLookup(authToken: AuthTokenResolver) {
+  const retry = createRequestRetry({
+    code: "TOKEN_UNAVAILABLE",
+    what: "the function authToken",
+    retryForMs: LOOKUP_MS,
+    attemptWhenFullMs: LOOKUP_MS,
+    // Few attempts, because the request is not authenticated yet.
+    pauses: { firstMs: 500, longestMs: 4_000 },
+  });
+  /** The oldest first. */
+  const waiting: { lapsesAtMs: number; start: () => void; reject: (reason: unknown) => void }[] =
+    [];
+  let running = 0;
+
+  function waitForSlot(): Promise<void> {
+    return new Promise((start, reject) => {
+      waiting.push({ lapsesAtMs: performance.now() + LOOKUP_MS, start, reject });
+      if (waiting.length <= MAX_WAITING) return;
+      const message = `More than ${MAX_WAITING} lookups of auth tokens wait.`;
+      waiting.shift()?.reject(new WebhookError("OVERLOADED", message));
+    });
+  }
+
+  function release(): void {
+    const next = waiting.pop();
+    if (next !== undefined && performance.now() < next.lapsesAtMs) {
+      next.start();
+    } else {
+      // The other waiting lookups are older: their requests were rejected, too.
+      waiting.length = 0;
+      running--;
+    }
+  }
+
+  async function runInSlot(claimed: ClaimedIdentity): Promise<unknown> {
+    if (running < MAX_RUNNING) running++;
+    else await waitForSlot();
+    // Resolve only once: each `then` of a query builder runs its query.
+    const resolved = Promise.resolve(claimed).then(authToken);
+    within(resolved, LOOKUP_MS).then(release, release);
+    return resolved;
+  }
+
+  return (claimed: ClaimedIdentity, onAttemptFailed: (error: unknown) => void) =>
+    retry(() => runInSlot(claimed), undefined, onAttemptFailed);
+}
+
+/** Reads the identity that parameters claim; omits a parameter that does not have the form of a SID. */
+export function readClaimedIdentity(params: readonly Pair[]): ClaimedIdentity {
+  const claimed: ClaimedIdentity = {};
+  for (const [name, value] of params) {
+    if (name === "account_sid" && isSid("AC", value)) claimed.account_sid = value;
+    else if (name === "service_sid" && isSid("VA", value)) claimed.service_sid = value;
+  }
+  return claimed;
+}
+
+/** Reads the value that a resolver returned; `serviceSids` that is not a list allows no service. */
+function readTokens(resolved: unknown): Pick<FoundTokens, "tokens" | "serviceSids"> {
+  const isAccount = typeof resolved === "object" && resolved !== null && !Array.isArray(resolved);
+  const { authToken, serviceSids } = (isAccount ? resolved : { authToken: resolved }) as Partial<
+    Record<keyof AccountTokens, unknown>
+  >;
+  const texts = [authToken].flat().filter((token) => typeof token === "string");
+  const tokens = texts.filter(isAuthToken);
+  if (tokens.length < texts.length) warnOfUnusableToken();
+  warnOfShortToken(tokens);
+  const isUsable = serviceSids === undefined || Array.isArray(serviceSids);
+  return { tokens, serviceSids: isUsable ? (serviceSids as string[] | undefined) : [] };
+}

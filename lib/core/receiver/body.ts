@@ -1,0 +1,186 @@
+import type { IncomingMessage } from "node:http";
+// Not the global ones: a test may fake the timers of its app, also before this is loaded.
+import { clearTimeout, setImmediate, setTimeout } from "node:timers";
+import { isUint8Array } from "node:util/types";
+import { WebhookError } from "../errors/webhook-error";
+import { assertWellFormed, decodeForm, isRawBody, MAX_PARAMETERS } from "../event/form";
+import { listFlatPairs, type Pair } from "../event/event-parameters";
+
+/**
+ * Reads the parameters from bytes, a string, or a flat form of strings and lists of strings.
+ *
+ * @throws WebhookError `BODY_TOO_LARGE`, `BODY_CONSUMED`; FormError as {@link decodeForm}.
+ */
+export function readParams(body: unknown, limitBytes: number): Pair[] {
+  if (isRawBody(body)) {
+    if (Buffer.byteLength(body) > limitBytes) throw tooLarge(limitBytes);
+    return decodeForm(body);
+  }
+  // Another parser decoded the body. A nested form cannot be verified: nesting loses names.
+  const pairs = listFlatPairs(body);
+  if (pairs === undefined) throw consumed(NOTHING_KEPT);
+  let bytes = 0;
+  for (const [name, value] of pairs) {
+    assertWellFormed(name);
+    assertWellFormed(value);
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
+  }
+  if (pairs.length > MAX_PARAMETERS || bytes > limitBytes) throw tooLarge(limitBytes);
+  return pairs;
+}
+
+/** Collects the chunks of a body. */
+class BodyCollector {
+  // One buffer: a client may send a chunk per byte, and each chunk would take 200 bytes.
+  #buffer: Uint8Array | undefined;
+  #bytes = 0;
+
+  constructor(readonly limitBytes: number) {}
+
+  /**
+   * Adds bytes, or text that a stream decoded with an encoding.
+   *
+   * @throws WebhookError `BODY_TOO_LARGE`; `BODY_CONSUMED` for another value.
+   */
+  add(part: unknown, encoding?: BufferEncoding | null): void {
+    const chunk = typeof part === "string" ? Buffer.from(part, encoding ?? "utf8") : part;
+    if (!isUint8Array(chunk)) throw consumed("the stream has neither bytes nor text");
+    const start = this.#bytes;
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.limitBytes) throw tooLarge(this.limitBytes);
+    // Usually the first chunk is the whole body.
+    if (this.#buffer === undefined) {
+      this.#buffer = chunk;
+      return;
+    }
+    if (this.#bytes > this.#buffer.length) {
+      const size = Math.max(this.#bytes, 2 * this.#buffer.length);
+      this.#buffer = Buffer.concat([this.#buffer], size);
+    }
+    this.#buffer.set(chunk, start);
+  }
+
+  /** Returns the collected bytes. */
+  take(): Uint8Array {
+    const buffer = this.#buffer ?? new Uint8Array();
+    return buffer.length === this.#bytes ? buffer : buffer.subarray(0, this.#bytes);
+  }
+}
+
+/** Reads what a platform has put back into a request whose stream has ended. */
+export function readAgain(req: IncomingMessage, { limitBytes }: BodyLimits): Uint8Array {
+  const collector = new BodyCollector(limitBytes);
+  for (let chunk: unknown; (chunk = req.read()) !== null;) collector.add(chunk);
+  return collector.take();
+}
+
+/** Reads the stream of a request, within the limits. */
+export function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
+  return new Promise((resolve, reject) => {
+    if (req.destroyed) return reject(truncated(req.errored));
+    const collector = new BodyCollector(limits.limitBytes);
+    let isSettled = false;
+    let timer: NodeJS.Timeout | undefined;
+    const fail = (error: unknown) => {
+      isSettled = true;
+      clearTimeout(timer);
+      // Flow control then stops the client, until the response is written.
+      req.off("data", add).pause();
+      reject(error);
+    };
+    const cut = (cause?: unknown) => {
+      if (!isSettled) fail(truncated(cause));
+    };
+    const add = (chunk: unknown) => {
+      try {
+        collector.add(chunk, req.readableEncoding);
+      } catch (error) {
+        fail(error);
+      }
+    };
+    const end = () => {
+      isSettled = true;
+      clearTimeout(timer);
+      resolve(collector.take());
+    };
+    req.on("data", add).on("end", end).on("error", cut).on("close", cut);
+    // Another middleware may have paused it.
+    if (req.isPaused()) req.resume();
+    // Most bodies arrive with their headers, and need no timer.
+    setImmediate(() => {
+      if (isSettled) return;
+      timer = setTimeout(() => {
+        const isHeld = req.readableLength > 0;
+        fail(isHeld ? consumed("another listener holds the stream") : bodyTimeout(limits));
+      }, bodyTimeMs(limits));
+    });
+  });
+}
+
+/** Reads the stream of a `Request`, within the limits. */
+export async function readWebStream(body: ReadableStream, limits: BodyLimits): Promise<Uint8Array> {
+  const reader = (body as ReadableStream<Uint8Array>).getReader();
+  const collector = new BodyCollector(limits.limitBytes);
+  const time = { isOver: false };
+  // It ends a pending read. Not awaited: a source that hangs would delay the response.
+  const cancel = () => void reader.cancel().catch(() => "the error of the read is thrown");
+  const timer = setTimeout(() => {
+    time.isOver = true;
+    cancel();
+  }, bodyTimeMs(limits));
+  try {
+    for (;;) {
+      const { done, value } = await reader.read();
+      if (time.isOver) throw bodyTimeout(limits);
+      if (done) return collector.take();
+      collector.add(value);
+    }
+  } catch (error) {
+    cancel();
+    throw error instanceof WebhookError ? error : truncated(error);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Returns the error of a body that is over the limit. */
+export function tooLarge(limitBytes: number): WebhookError {
+  return new WebhookError("BODY_TOO_LARGE", `The body is over limitBytes, ${limitBytes} bytes.`);
+}
+
+/** Bounds a body; no deadline is 10 s. */
+export interface BodyLimits {
+  limitBytes: number;
+  deadlineMs?: number;
+}
+
+/** Returns how long a body may take to arrive: 10 s, or the shorter deadline of the request. */
+export function bodyTimeMs({ deadlineMs = MAX_BODY_MS }: Pick<BodyLimits, "deadlineMs">): number {
+  return Math.min(deadlineMs, MAX_BODY_MS);
+}
+
+const MAX_BODY_MS = 10_000;
+
+/** Returns the error of a body that did not arrive in time. */
+function bodyTimeout(limits: BodyLimits): WebhookError {
+  const message = `The body was not complete within ${bodyTimeMs(limits)} ms, the shorter of 10 s and deadlineMs.`;
+  return new WebhookError("BODY_TIMEOUT", message);
+}
+
+/** Returns the error of a body that is not complete. */
+function truncated(cause: unknown): WebhookError {
+  const message = "The body ended, or the client disconnected, before all of the body was read.";
+  return new WebhookError("BODY_MALFORMED", message, { cause });
+}
+
+const MOUNT_BEFORE =
+  "Mount pushWebhooks() before express.json(), express.urlencoded() and the like, or have them keep the bytes in req.rawBody.";
+
+/** What is left of a body that cannot be used. */
+export const NOTHING_KEPT = "it kept neither bytes, text nor a flat form";
+
+/** Returns the error of a body that another middleware has read; `found` says what is left of it. */
+export function consumed(found: string, fix = MOUNT_BEFORE): WebhookError {
+  const message = `Another middleware has read the body: ${found}. ${fix}`;
+  return new WebhookError("BODY_CONSUMED", message);
+}

@@ -1,0 +1,70 @@
+import { createFindAmbiguity, findForeignParameter } from "./ambiguity";
+import type { AuthenticatedRequest } from "./authenticate";
+import type { VerifySettings } from "./verify-options";
+import { WebhookError } from "../errors/webhook-error";
+import { isPushEvent, type PushEvent, type UnknownPushEvent } from "../event/event";
+import { parseEvent } from "../event/parse";
+import { hashText } from "../../kit/hash";
+
+/**
+ * Creates the step that parses the event of an authenticated webhook request. It throws a
+ * WebhookError `PAYLOAD_INVALID`, `PAYLOAD_AMBIGUOUS` for a text that may be something else when no
+ * `confirm` can decide, or `ACCOUNT_NOT_ALLOWED`, for a service that is not allowed too.
+ */
+export function createCheckEvent(settings: VerifySettings) {
+  const { extraParameters, confirm, confirmTypes } = settings;
+  const findAmbiguity = createFindAmbiguity(extraParameters);
+
+  return function checkEvent(authenticated: AuthenticatedRequest) {
+    const { method, parts, joined, match, serviceSids } = authenticated;
+    const { authTokenIndex, signedUrl } = match;
+    const event = parseEvent(parts.params);
+    const publicUrlIndex = parts.publicUrlIndexes[parts.signedUrls.indexOf(signedUrl)] ?? 0;
+    const ambiguity =
+      method === "GET"
+        ? findForeignParameter(parts.params, extraParameters)
+        : findAmbiguity(event, joined);
+    // An unknown type has no second source.
+    if (ambiguity !== undefined && (confirm === undefined || !isPushEvent(event))) {
+      const { reason, parameter } = ambiguity;
+      throw new WebhookError(
+        "PAYLOAD_AMBIGUOUS",
+        `The request is signed, but it need not be the event that it seems to be: ${reason}.`,
+        { parameter },
+      );
+    }
+    const problem = findNotAllowed(settings, serviceSids, event);
+    if (problem !== undefined) throw new WebhookError("ACCOUNT_NOT_ALLOWED", `The ${problem}.`);
+    const needsConfirmation = ambiguity !== undefined || confirmTypes.has(event.type);
+    const { reason } = ambiguity ?? {};
+    const hash = ambiguity === undefined ? hashContent : hashReading;
+    const indexes = { authTokenIndex, publicUrlIndex };
+    return { event, ...indexes, ...hash(authenticated), needsConfirmation, ambiguity: reason };
+  };
+}
+
+/** A signature is a hash of the content, except that it depends on the token. */
+function hashContent({ signature, listOtherSignatures }: AuthenticatedRequest) {
+  return { contentHash: signature, listOtherHashes: listOtherSignatures };
+}
+
+/** The readings of a text have the same signatures, and are not the same content. */
+function hashReading({ signature, listOtherSignatures, parts }: AuthenticatedRequest) {
+  const hash = (text: string) => hashText(`${text} ${JSON.stringify(parts.params)}`);
+  return {
+    contentHash: hash(signature),
+    listOtherHashes: listOtherSignatures && (() => listOtherSignatures().map(hash)),
+  };
+}
+
+/** Returns why the account or the service of an event is not allowed; undefined if both are. */
+function findNotAllowed(
+  { allowedAccountSids, allowedServiceSids }: VerifySettings,
+  tokenServiceSids: readonly string[] | undefined,
+  { account_sid, service_sid = "" }: PushEvent | UnknownPushEvent,
+): string | undefined {
+  if (allowedAccountSids?.has(account_sid) === false) return "account is not in allowedAccountSids";
+  if (allowedServiceSids?.has(service_sid) === false) return "service is not in allowedServiceSids";
+  const isAllowed = tokenServiceSids?.includes(service_sid) !== false;
+  return isAllowed ? undefined : "service is not in the serviceSids that authToken returned";
+}

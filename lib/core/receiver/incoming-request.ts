@@ -1,0 +1,103 @@
+import { escapeControls } from "../../kit/text";
+import { isRawBody } from "../event/form";
+import type { Pair } from "../event/event-parameters";
+import type { Capture, RejectedRequest } from "../observability/reporter";
+
+/** A webhook request of `node:http`, of the Web platform or of another platform. */
+export interface IncomingRequest {
+  readonly method: string;
+  /** The requested path with its query. */
+  readonly target: string;
+  /** The address of the peer; undefined where the platform does not show it. */
+  readonly remoteAddress: string | undefined;
+  /** Whether a body may follow that no header announces, as on HTTP/2. */
+  readonly mayHaveBody: boolean;
+  /** Returns every value of a header, in the order of arrival; `name` is in lower case. */
+  listHeader(name: string): readonly string[];
+  /** Returns all headers, in the order and the spelling of arrival. */
+  listHeaders(): readonly Pair[];
+  /**
+   * Reads the body: bytes, text or a flat object; "" when there is none.
+   *
+   * @param isAnnounced whether the headers announce a body.
+   * @throws WebhookError `BODY_TOO_LARGE` as soon as the limit is exceeded, `BODY_TIMEOUT`,
+   *   `BODY_MALFORMED` when the client disconnects, `BODY_CONSUMED`.
+   */
+  readBody(isAnnounced: boolean): unknown;
+}
+
+/**
+ * Returns the URL that a request shows: the original target and the prefix, host and
+ * scheme that a proxy passes on. The client chooses these headers, so the URL is a hint for
+ * explanations, and no signature is verified against it.
+ */
+export function joinReceivedUrl(request: Pick<IncomingRequest, "target" | "listHeader">): string {
+  const { target } = request;
+  const raw = (name: string) => request.listHeader(name)[0];
+  const first = (name: string) => raw(name)?.split(",")[0]?.trim();
+  // RFC 7239: for=192.0.2.1;host=app.example.com;proto=https
+  const forwarded = (name: string) =>
+    new RegExp(`(?:^|[;\\s])${name}="?([^";\\s]+)`, "i").exec(first("forwarded") ?? "")?.[1];
+  const prefix = first("x-forwarded-prefix")?.replace(/\/$/, "") ?? "";
+  const prefixed = target.startsWith(`${prefix}/`) ? target : prefix + target;
+  const path = ORIGINAL_PATHS.map(raw).find((one) => one !== undefined) ?? prefixed;
+  if (/^https?:/i.test(path)) return path;
+  const host = first("x-forwarded-host") ?? forwarded("host") ?? first("host");
+  const scheme = first("x-forwarded-proto") ?? forwarded("proto") ?? "https";
+  return `${scheme}://${host ?? first(":authority") ?? ""}${path}`;
+}
+
+/** What nginx, IIS, Caddy, Traefik and Envoy call the path before they rewrite it. */
+const ORIGINAL_PATHS = [
+  "x-original-uri",
+  "x-original-url",
+  "x-forwarded-uri",
+  "x-envoy-original-path",
+];
+
+const SHOWN_HEADERS = [
+  "host",
+  "content-type",
+  "content-length",
+  "user-agent",
+  "date",
+  "via",
+  "forwarded",
+  "x-forwarded-for",
+  "x-forwarded-host",
+  "x-forwarded-proto",
+  "x-forwarded-prefix",
+  "x-request-id",
+];
+const MAX_SHOWN_CHARACTERS = 200;
+
+/** Lists the headers that help to find a fault and never hold a credential or a signature. */
+export function listShownHeaders(request: Pick<IncomingRequest, "listHeader">): Pair[] {
+  return SHOWN_HEADERS.flatMap((name) =>
+    request.listHeader(name).map((value): Pair => [name, value.slice(0, MAX_SHOWN_CHARACTERS)]),
+  );
+}
+
+/** Returns a request as it arrived; undefined when its body is not known as bytes or text. */
+export function captureRequest(request: IncomingRequest, body: unknown): Capture | undefined {
+  const { method, target: url } = request;
+  if (!isRawBody(body)) return undefined;
+  const base64 = Buffer.from(body as Uint8Array).toString("base64");
+  return { method, url, headers: [...request.listHeaders()], body: base64 };
+}
+
+/** Describes a rejected request for logs; its path is that of {@link shortenPath}. */
+export function describeRequest(request: IncomingRequest): RejectedRequest {
+  const { method, target, remoteAddress } = request;
+  return { method, path: shortenPath(target), remoteAddress };
+}
+
+/** Returns the path of a target for messages: without query, escaped, at most 200 characters. */
+export function shortenPath(target: string): string {
+  // Cut first: a target may have 16 kB, and an escaped character has 6 characters.
+  const [path = ""] = target.slice(0, MAX_SHOWN_CHARACTERS + 1).split("?", 1);
+  const escaped = escapeControls(path);
+  return escaped.length > MAX_SHOWN_CHARACTERS
+    ? `${escaped.slice(0, MAX_SHOWN_CHARACTERS)}…`
+    : escaped;
+}

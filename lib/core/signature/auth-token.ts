@@ -1,0 +1,58 @@
+import { SID_DIGITS } from "../../kit/sid";
+import { warnOnce } from "../../kit/process-warning";
+
+/** Everybody may know these: the texts that a missing setting becomes, and SIDs. */
+const MISSING = /^(?:undefined|null|nan|\[object \w+\])$/i;
+const SID = new RegExp(`^[A-Z]{2}${SID_DIGITS}$`, "i");
+
+/** Also characters that are not visible: an HMAC key with a NUL at its end is equal to the key without it. */
+const INVISIBLE_END = /^[\s\p{C}]|[\s\p{C}]$/u;
+
+/** Completes the sentence "… must be …" of an auth token. */
+export const AUTH_TOKEN_EXPECTED =
+  'the auth token of the account: not empty, not a SID or the text of a missing setting such as "undefined", and without white space at its ends';
+
+/**
+ * Returns whether a value may be an auth token. An attacker who guesses the token can sign, so a
+ * text that anyone can guess is none. A token of the service has no white space at its ends.
+ */
+export function isAuthToken(value: unknown): value is string {
+  return (
+    typeof value === "string" &&
+    value !== "" &&
+    !INVISIBLE_END.test(value) &&
+    !MISSING.test(value) &&
+    !SID.test(value)
+  );
+}
+
+/** Says which rule the first text of these breaks, without a character of it. */
+export function explainAuthToken(value: unknown): string {
+  const token: unknown = [value].flat().find((one) => !isAuthToken(one));
+  if (typeof token !== "string") return "";
+  if (token === "") return "It is empty.";
+  if (INVISIBLE_END.test(token)) {
+    return "It begins or ends with white space, such as a line break, or with an invisible character.";
+  }
+  return SID.test(token) ? "It is a SID." : "It is the text of a missing setting.";
+}
+
+const SHORT_CHARACTERS = 16;
+
+/** Emits the process warning `AUTH_TOKEN_SHORT`, once, for a short token in production. */
+export function warnOfShortToken(tokens: readonly string[]): void {
+  if (process.env.NODE_ENV !== "production") return;
+  if (tokens.every((token) => token.length >= SHORT_CHARACTERS)) return;
+  warnOnce(
+    "AUTH_TOKEN_SHORT",
+    `An auth token has fewer than ${SHORT_CHARACTERS} characters, so it can be guessed with one captured request. Pass the auth token of the account at the service.`,
+  );
+}
+
+/** Emits the process warning `AUTH_TOKEN_UNUSABLE`, once, for a text that {@link isAuthToken} rejects. */
+export function warnOfUnusableToken(): void {
+  warnOnce(
+    "AUTH_TOKEN_UNUSABLE",
+    `The function authToken returned a text that is no auth token, so it counts as no token. Return ${AUTH_TOKEN_EXPECTED}; undefined for an unknown account.`,
+  );
+}

@@ -1,0 +1,26 @@
+import type { SignatureReport } from "../errors/signature-causes";
+import type * as Engine from "./explain/explain-signature";
+import type { ExplainSignatureOptions } from "./explain/options";
+
+/**
+ * Returns the engine, which the first explanation loads: few processes need one, and the engine with
+ * its texts would be a fifth of the code that a receiver loads.
+ */
+export const loadEngine = () => require("./explain/explain-signature") as typeof Engine;
+
+/**
+ * Explains why a signature does not match: signs again with each known mistake, alone and in pairs,
+ * and names the mistakes that make it match. If none does, it names the likeliest causes.
+ *
+ * One report takes at most 5,000 signatures over 6 million characters: some tens of milliseconds of
+ * synchronous work. Large webhook requests are tried with fewer mistakes. The number of reports is
+ * not bounded: do not call this function for each rejected request, use
+ * {@link WebhookError.explain}, which has a budget.
+ *
+ * The report holds no token, parameter value or valid signature. You may log it where you may log the URLs.
+ *
+ * @throws TypeError when there is no token.
+ */
+export function explainSignature(options: ExplainSignatureOptions): SignatureReport {
+  return loadEngine().explain(options);
+}

@@ -1,0 +1,11 @@
+import { createHmac, hash } from "node:crypto";
+
+/** Returns the SHA-256 of a text in hexadecimal: it identifies a text without showing it. */
+export function hashText(text: string): string {
+  return hash("sha256", text);
+}
+
+/** Returns the base64 of the HMAC of a text, keyed with a secret. */
+export function digest(secret: string, text: string, algorithm: "sha1" | "sha256"): string {
+  return createHmac(algorithm, secret).update(text).digest("base64");
+}

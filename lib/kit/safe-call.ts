@@ -1,0 +1,18 @@
+import { readText } from "./thrown-value";
+import { warnOnce } from "./process-warning";
+
+/**
+ * Calls a listener or a logger of the app. An error of it changes no response: the first one of each
+ * emits a process warning, `LISTENER_FAILED`, with the name of the error and without its message.
+ *
+ * @param owner the listener or the logger.
+ */
+export async function callSafely(owner: object, call: () => unknown): Promise<void> {
+  try {
+    await call();
+  } catch (error) {
+    const name = readText(error, "name") ?? "a value that is not an Error";
+    const message = `A logger or listener of the app threw ${name}. Catch its errors there. This warning is emitted once for each.`;
+    warnOnce("LISTENER_FAILED", message, owner);
+  }
+}
