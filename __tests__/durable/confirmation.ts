@@ -5,14 +5,16 @@ import type { QueueOptions, WorkOptions } from "express-push-verification/durabl
 import { entityIdentity, receiveInto, untilStats, type DurableReceiver } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { collect, createGate, until } from "../support/waiting";
-import { CHALLENGE_SID, eventRequest } from "../support/webhook-requests";
+import { AUTH_TOKEN, CHALLENGE_SID, eventRequest } from "../support/webhook-requests";
 
-const respond = (uuid = "approval", type = "approved" as "approved" | "denied") =>
-  eventRequest(`challenge.${type}`, {
-    uuid,
-    challenge_sid: CHALLENGE_SID,
-    entity_identity: entityIdentity,
-  });
+const respond = (
+  uuid = "approval",
+  type = "approved" as "approved" | "denied",
+  authToken = AUTH_TOKEN,
+) => {
+  const named = { uuid, challenge_sid: CHALLENGE_SID, entity_identity: entityIdentity };
+  return eventRequest(`challenge.${type}`, named, { authToken });
+};
 
 /** Describes the events of a receiver with the option `confirm`. */
 export function describeConfirmation(engine: StoppableEngine): void {
@@ -107,14 +109,15 @@ export function describeConfirmation(engine: StoppableEngine): void {
   });
 
   it("are decided on their own while a forged event of their uuid is not decided, and once each", async () => {
-    await open({}, { backoff: 60_000 });
+    const newToken = "93d1f6a2b8c74d0e8a5f2c1b7e604d39";
+    await open({ authToken: [newToken, AUTH_TOKEN] }, { backoff: 60_000 });
     const forged = respond("approval", "denied");
     confirm = ({ type }) => (type === "challenge.approved" ? true : "pending");
     work();
     await deliver(forged);
     await untilStats(receiver.queue, { delayed: 1 });
     await deliver();
-    await deliver();
+    await deliver(respond("approval", "approved", newToken));
     await deliver(forged);
     expect(await wait()).toHaveProperty("type", "challenge.approved");
     await untilStats(receiver.queue, { waiting: 0, active: 0, delayed: 1 });
