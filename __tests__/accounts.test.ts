@@ -5,7 +5,7 @@ import { createReceiver } from "./support/receivers";
 const A = ACCOUNT_SID;
 const B = `AC${"b".repeat(32)}`;
 const TOKENS: Record<string, string> = { [A]: "token-of-account-a", [B]: "token-of-account-b" };
-const wait = { challengeSid: CHALLENGE_SID, entityIdentity: "ada", timeoutMs: 300 };
+const wait = { challengeSid: CHALLENGE_SID, entityIdentity: "ada", timeoutMs: 60_000 };
 const challenge = { challenge_sid: CHALLENGE_SID, entity_identity: "ada", uuid: "u1" };
 
 /** A request that an account signs with its own token, or with that of another one. */
@@ -20,9 +20,9 @@ describe("two accounts on one receiver", () => {
 
   it("resolve a wait by an event of its account only, in either order", async () => {
     const { push, receive, events } = createReceiver({ authToken });
-    const early = push.waitForChallenge({ ...wait, accountSid: A, timeoutMs: 5_000 });
+    const early = push.waitForChallenge({ ...wait, accountSid: A });
     expect(await receive(requestOf(B))).toBe(200);
-    const late = push.waitForChallenge({ ...wait, accountSid: A, timeoutMs: 5_000 });
+    const late = push.waitForChallenge({ ...wait, accountSid: A });
     // A denial in account A does not change the outcome of a challenge that B approved.
     expect(await receive(requestOf(A, "challenge.denied"))).toBe(200);
     for (const waited of [early, late, push.waitForChallenge({ ...wait, accountSid: A })]) {

@@ -25,7 +25,10 @@ function startRow([, , result, { options, event = {} } = {}]: HostileRow) {
   /** Expects that the request of the row had its result, whose text shows no secret. */
   function expectResult(status: number, text: string): void {
     if (typeof result === "string") {
-      expect([status, rejected]).toEqual([new WebhookError(result, "").status, [result]]);
+      expect({ status, rejected }).toEqual({
+        status: new WebhookError(result, "").status,
+        rejected: [result],
+      });
     } else expect([result].flat()).toContain(status);
     if (status === 200) expect(events).toMatchObject([event]);
     else if (status !== 100) expect(events).toEqual([]);

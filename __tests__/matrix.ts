@@ -14,13 +14,14 @@ import { dependencies, name, peerDependencies, version as own } from "../package
 import { PACKAGES } from "../lib/durable/redis/options";
 import { packPackage } from "./support/built-package";
 import { ROOT } from "./support/docs";
+import { npm } from "./support/npm";
 import { makeOncePerRun } from "./support/once-per-run";
 
-/** How each package manager installs strictly, runs no scripts and writes no lock. */
+/** How npm has each package manager install strictly, run no scripts and write no lock. */
 const MANAGERS = {
-  npm: "npm install --no-audit --no-fund --no-package-lock --ignore-scripts",
-  pnpm: "npx -y pnpm add --strict-peer-dependencies --ignore-scripts --no-lockfile",
-  yarn: "npx -y yarn add --non-interactive --no-lockfile --ignore-scripts --cache-folder cache",
+  npm: "install --no-audit --no-fund --no-package-lock --ignore-scripts",
+  pnpm: "exec --yes -- pnpm add --strict-peer-dependencies --ignore-scripts --no-lockfile",
+  yarn: "exec --yes -- yarn add --non-interactive --no-lockfile --ignore-scripts --cache-folder cache",
 };
 type Manager = keyof typeof MANAGERS;
 
@@ -50,7 +51,7 @@ const TYPESCRIPTS = ["5.4", "5.5", "5.9", "6.0", "7.0"];
 const BARE_TYPESCRIPT = 5.6;
 // Declarations of other packages are read in full, too: skipLibCheck is off.
 const STRICT =
-  "--noEmit --strict --exactOptionalPropertyTypes --esModuleInterop --target es2022 --types node";
+  "--noEmit --declaration --strict --exactOptionalPropertyTypes --esModuleInterop --target es2022 --types node";
 
 /** The releases of PostgreSQL, as the npm packages of their binaries count. */
 const POSTGRESES = ["13.23.0-beta.16", "14.23.0-beta.17", "15.18.0-beta.17"].concat([
@@ -115,7 +116,7 @@ function listTypes(versions = TYPESCRIPTS, apps = Object.keys(APPS)): Cell[] {
       .filter((app) => app !== "no express" || Number(version) >= BARE_TYPESCRIPT)
       .flatMap((app) =>
         resolutions.map(([endings, args]): Cell => {
-          const sources = app === "no express" ? ["typed"] : ["typed", "express"];
+          const sources = app === "no express" ? ["typed"] : ["typed", "express", "inferred"];
           const files = sources.flatMap((file) => endings.split(" ").map((end) => file + end));
           const run = async () => {
             const compiler = await install(`typescript ${version}`, [`typescript@${version}`]);
@@ -180,10 +181,10 @@ function install(
 ) {
   return makeOncePerRun(app.replaceAll(/\W+/g, "-"), async (folder) => {
     writeFileSync(join(folder, "package.json"), '{ "private": true }');
-    await runCommand(folder, [...MANAGERS[manager].split(" "), ...packages]);
+    await runCommand(folder, npm(...MANAGERS[manager].split(" "), ...packages).flat());
     await prepare?.(folder);
     cpSync(join(__dirname, "matrix"), join(folder, "app"), { recursive: true });
-    for (const file of ["typed", "express"].map((one) => join(folder, "app", one)))
+    for (const file of ["typed", "express", "inferred"].map((one) => join(folder, "app", one)))
       for (const ending of [".cts", ".mts"]) copyFileSync(`${file}.ts`, file + ending);
   });
 }

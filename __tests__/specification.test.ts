@@ -271,7 +271,10 @@ describe("4 endpoints", () => {
 
   it("4.1 Creation of a Key (decided)", async () => {
     const { status: created, body } = await createKey({});
-    expect([created, body.friendly_name]).toEqual([201, ""]);
+    expect({ created, friendly_name: body.friendly_name }).toEqual({
+      created: 201,
+      friendly_name: "",
+    });
     const as: [string, string] = [body.sid, body.secret];
     expect((await api("GET", keys(), { as })).status).toBe(401);
     expect((await api("GET", webhooks(), { as })).status).toBe(200);
@@ -394,7 +397,7 @@ describe("6 events", () => {
     await emulator.settled();
     expect(requests.map(({ method }) => method).toSorted()).toEqual(["GET", "GET", "POST"]);
     for (const { body, url } of requests.filter(({ method }) => method === "GET")) {
-      expect([body, url]).toEqual(["", containing("/push?uuid=")]);
+      expect({ body, url }).toEqual({ body: "", url: containing("/push?uuid=") });
     }
   });
 

@@ -25,7 +25,6 @@ async function createChallenge(entityIdentity: string): Promise<string> {
 }
 
 const client = createAdminClient({
-  accountUrl: process.env.PUSH_ACCOUNT_URL,
   verifyUrl: process.env.PUSH_VERIFY_URL,
   accountSid: process.env.PUSH_ACCOUNT_SID,
   serviceSid: process.env.PUSH_SERVICE_SID,
@@ -72,4 +71,4 @@ app.post("/login/:attempt", async (req, res) => {
     res.sendStatus(code === "CHALLENGE_TIMEOUT" ? 202 : status);
   }
 });
-app.listen(Number(process.env.PORT ?? 3000));
+app.listen(process.env.PORT ?? 3000);

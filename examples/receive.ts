@@ -18,9 +18,11 @@ push.onRejected((error) => {
 
 const app = express();
 app.use("/webhooks/push", push);
-const server = app.listen(Number(process.env.PORT ?? 3000));
+const server = app.listen(process.env.PORT ?? 3000);
 
-process.once("SIGTERM", () => {
-  server.close();
-  void push.close();
-});
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"]) {
+  process.once(signal, () => {
+    server.close();
+    void push.close();
+  });
+}

@@ -9,12 +9,14 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { pushWebhooks } from "express-push-verification";
 import { adminRouter, confirmWith, createAdminClient } from "express-push-verification/admin";
-import { createEmulator } from "express-push-verification/emulator";
+import { AS_PUBLIC_SERVICE, createEmulator } from "express-push-verification/emulator";
+
+const IDENTITY = "user-5e81-07";
 
 void main();
 
 async function main(): Promise<void> {
-  const emulator = createEmulator();
+  const emulator = createEmulator(AS_PUBLIC_SERVICE);
   await emulator.listen(0);
   const { accountSid, serviceSid, authToken, url: serviceUrl } = emulator;
   console.log(`The service is emulated at ${serviceUrl}.`);
@@ -68,13 +70,13 @@ async function main(): Promise<void> {
 
   console.log("A phone is registered:");
   const factor_sid = emulator.createFactor({
-    entity_identity: "ada",
+    entity_identity: IDENTITY,
     friendly_name: "Zoë's phone",
   }).sid;
   emulator.verifyFactor(factor_sid);
   await emulator.settled();
   console.log("An old phone is registered and deleted:");
-  const old = emulator.createFactor({ entity_identity: "ada", friendly_name: "Old phone" });
+  const old = emulator.createFactor({ entity_identity: IDENTITY, friendly_name: "Old phone" });
   emulator.deleteFactor(old.sid);
   await emulator.settled();
   for (const [message, outcome] of [
@@ -83,7 +85,7 @@ async function main(): Promise<void> {
   ] as const) {
     console.log(`The user is asked "${message}":`);
     const { sid } = emulator.createChallenge({ factor_sid, details: { message } });
-    const login = push.waitForChallenge({ challengeSid: sid, entityIdentity: "ada" });
+    const login = push.waitForChallenge({ challengeSid: sid, entityIdentity: IDENTITY });
     if (outcome === "approved") emulator.approveChallenge(sid);
     else emulator.denyChallenge(sid);
     console.log(`  the waiting login resolves: ${(await login).type}`);
@@ -98,21 +100,26 @@ async function main(): Promise<void> {
     process.exit();
   };
   if (!process.argv.includes("--keep")) return end();
-  process.once("SIGINT", () => void end()).once("SIGTERM", () => void end());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"]) {
+    process.once(signal, () => void end());
+  }
 
   const open = emulator.createChallenge({ factor_sid }).sid;
-  const cli = "npx tsx lib/cli/main.ts";
+  const cli = "npx tsx lib/cli/main.ts --env story.env";
   const trigger = `${cli} trigger factor.created --url ${push.publicUrl}`;
-  const asStaff = `-H "Authorization: Bearer ${staffPassword}"`;
   console.log(`
-It runs until Ctrl-C. In another terminal, try:
-  export PUSH_AUTH_TOKEN=${authToken} PUSH_ACCOUNT_SID=${accountSid}
-  export PUSH_SERVICE_SID=${serviceSid} PUSH_ACCOUNT_URL=${serviceUrl} PUSH_VERIFY_URL=${serviceUrl}
+It runs until Ctrl-C. Save these lines as story.env:
+PUSH_AUTH_TOKEN=${authToken}
+PUSH_ACCOUNT_SID=${accountSid}
+PUSH_SERVICE_SID=${serviceSid}
+PUSH_ACCOUNT_URL=${serviceUrl}
+PUSH_VERIFY_URL=${serviceUrl}
+
+In another terminal, try (in Windows PowerShell 5.1, write curl.exe):
   ${trigger}
   ${trigger} --duplicate
   ${trigger} --bad-signature
   ${cli} webhooks list
-  curl ${asStaff} ${appUrl}/admin/push/webhooks
-  curl ${asStaff} -H "Content-Type: application/json" -d '{"friendly_name":"ci"}' ${appUrl}/admin/push/keys
-  curl -u "$PUSH_ACCOUNT_SID:$PUSH_AUTH_TOKEN" -X POST ${serviceUrl}/_control/challenges/${open}/approve`);
+  curl -H "Authorization: Bearer ${staffPassword}" ${appUrl}/admin/push/webhooks
+  curl -u ${accountSid}:${authToken} -X POST ${serviceUrl}/_control/challenges/${open}/approve`);
 }

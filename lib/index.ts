@@ -2,7 +2,7 @@ export { pushWebhooks } from "./core/receiver/push-webhooks";
 export type { DispatchContext, PushWebhooks } from "./core/receiver/receiver";
 export type { CloseOptions } from "./kit/closing";
 export type { PushWebhooksOptions } from "./core/receiver/options";
-export type { VerifyOptions } from "./core/receiver/verify-options";
+export type { PushMethod, VerifyOptions } from "./core/receiver/verify-options";
 export { createHandlers } from "./core/delivery/handler-registry";
 export type {
   AnyHandler,
@@ -12,7 +12,12 @@ export type {
 } from "./core/delivery/handler-registry";
 export type { WaitOptions } from "./core/delivery/challenge-wait";
 export type { Confirm, Confirmation } from "./core/delivery/confirmation";
-export type { Capture, RejectedRequest } from "./core/observability/reporter";
+export type {
+  Capture,
+  ErrorListener,
+  RejectedListener,
+  RejectedRequest,
+} from "./core/observability/reporter";
 export type { Health } from "./core/observability/health";
 export type { Logger } from "./kit/logger";
 export type { AccountTokens, AuthTokenResolver, AuthTokens } from "./core/receiver/auth-tokens";
@@ -21,7 +26,12 @@ export { verifyPushRequest } from "./core/receiver/verify-push-request";
 export type { PushRequest } from "./core/receiver/verify-push-request";
 
 export { sign, verifySignature } from "./core/signature/signature";
-export type { SignedParams, SignOptions, VerifySignatureOptions } from "./core/signature/signature";
+export type {
+  SignatureMatch,
+  SignedParams,
+  SignOptions,
+  VerifySignatureOptions,
+} from "./core/signature/signature";
 
 export { explainSignature } from "./core/signature/explain";
 export type { ExplainSignatureOptions } from "./core/signature/explain/options";
@@ -39,6 +49,7 @@ export type {
   ChallengeDetails,
   ChallengeDetailsField,
   ChallengeEvent,
+  EventIssue,
   FactorCreatedEvent,
   FactorDeletedEvent,
   FactorVerifiedEvent,
@@ -46,6 +57,10 @@ export type {
   PushEventOf,
   PushEventType,
   UnknownPushEvent,
+  V1ChallengeEvent,
+  V1FactorEvent,
+  V2ChallengeEvent,
+  V2FactorEvent,
 } from "./core/event/event";
 export type { Pair, PushEventVersion } from "./core/event/event-parameters";
 

@@ -18,7 +18,7 @@ export interface StaffAppOptions extends Partial<AdminRouterOptions> {
 /** Makes an app with an admin router at its mount; returns also the audit entries of that router. */
 export function makeStaffApp({ url }: { url: string }, given: StaffAppOptions = {}) {
   const { makeApp = express, before = [], mount = "/admin", trusts = false, ...others } = given;
-  const { as = "account", timeoutMs = 2_000, ...options } = others;
+  const { as = "account", timeoutMs = 60_000, ...options } = others;
   const audits: AuditEntry[] = [];
   const client = clientAt(url, { ...CREDENTIALS[as], timeoutMs, maxRetries: 0 });
   const app = makeApp().set("trust proxy", trusts);

@@ -5,6 +5,7 @@ import { text } from "node:stream/consumers";
 import { closeSync, openSync } from "node:fs";
 import { TYPESCRIPT } from "../support/child-processes";
 import { ROOT } from "../support/docs";
+import { itNeeds } from "../support/platform";
 
 const start = (args: string[], stdout: "pipe" | number = "pipe") => {
   const run = spawn(process.execPath, [...TYPESCRIPT, "lib/cli/main.ts", ...args], {
@@ -15,24 +16,25 @@ const start = (args: string[], stdout: "pipe" | number = "pipe") => {
   return { run, stdout: run.stdout as Readable, ended, errors: text(run.stderr as Readable) };
 };
 
-it.each([
+itNeeds("signals").each([
   ["SIGINT", 130],
   ["SIGTERM", 143],
+  ["SIGHUP", 143],
 ] as const)("the process ends the emulator with %s and exit code %i", async (signal, code) => {
   const { run, stdout, ended, errors } = start(["emulator", "--port", "0"]);
   for await (const chunk of stdout) {
     if (String(chunk).includes("Create a factor")) run.kill(signal);
   }
-  expect([await ended, await errors]).toEqual([[code, null], ""]);
+  expect({ ended: await ended, errors: await errors }).toEqual({ ended: [code, null], errors: "" });
 });
 
 it("the process succeeds when the reader closes the pipe early", async () => {
   const { stdout, ended, errors } = start(["--help"]);
   stdout.destroy();
-  expect([await ended, await errors]).toEqual([[0, null], ""]);
+  expect({ ended: await ended, errors: await errors }).toEqual({ ended: [0, null], errors: "" });
 });
 
-it("the process fails when the output cannot be written", async () => {
+itNeeds("/dev/full")("the process fails when the output cannot be written", async () => {
   const full = openSync("/dev/full", "w");
   const { ended, errors } = start(["--help"], full);
   expect(await errors).toMatch(/^push-webhooks: the output could not be written: /);

@@ -2,6 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { parseEnv } from "node:util";
 import type { ChallengeEvent, PushEvent } from "express-push-verification";
 import type { Emulator } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
@@ -41,6 +42,7 @@ describe("push-webhooks", () => {
     [`${trigger} --dupe`, 2, /unknown option/],
     [`${trigger} --set x`, 2, /--set/],
     [`${trigger} --set uuid=${"0".repeat(32)}-x`, 2, /uuid must not/],
+    [`${trigger} --set account_sid=x`, 1, /account_sid is malformed/],
     [`${trigger} --to there`, 2, /--to must be .*"there"/],
     [`${trigger} --header x`, 2, /--header must be "Name: value"; received "x"/],
     ["emulator --webhook-url localhost:3000/x", 2, /--webhook-url .*"localhost:3000\/x"/],
@@ -56,14 +58,25 @@ describe("push-webhooks", () => {
     ["explain --url http://a -H A-Signature:a -H B-Signature:b", 2, /--signature-header/],
     ["queue stats --name a --queue redis://a --ca /no", 2, /--ca \/no/],
     ["queue stats --name a --queue postgres://a --ca /no", 2, /--ca \/no/],
-    ["queue stats --name a --queue /dev/null --ca /no", 2, /--ca is for/],
-    ["keys list", 2, /Set --account-url or PUSH_ACCOUNT_URL, .*PUSH_SERVICE_SID\./],
-    ["keys list --username SK1", 2, /PUSH_SERVICE_SID, PUSH_KEY_SECRET\./],
+    ["queue stats --name a --queue redis://a --ca package.json", 2, /is no PEM file/],
+    ["queue stats --name a --queue package.json --ca /no", 2, /--ca is for/],
+    ["--env /no trigger factor.created --url http://a/", 2, /--env \/no/],
+    ["keys list", 2, /^push-webhooks: Set --account-url or \w+, --account-sid or \w+\.\n$/],
+    [
+      "webhooks list",
+      2,
+      /Set --verify-url or \w+, --account-sid or \w+, --service-sid or \w+\.\n$/,
+    ],
+    ["keys list --username SK1", 2, /PUSH_ACCOUNT_SID, PUSH_KEY_SECRET\./],
     ["trigger factor.created --url http://a/", 2, /variable PUSH_AUTH_TOKEN\.\n$/, {}],
   ])("%s ends with %i", async (line, code, text, env = secret) => {
     const { stdout, stderr, ...ended } = await runLine(line, env);
     const [filled, empty] = code === 0 ? [stdout, stderr] : [stderr, stdout];
-    expect([ended.code, empty, filled]).toEqual([code, "", expect.stringMatching(text)]);
+    expect({ code: ended.code, empty, filled }).toEqual({
+      code,
+      empty: "",
+      filled: expect.stringMatching(text),
+    });
   });
 
   it.each([
@@ -72,7 +85,7 @@ describe("push-webhooks", () => {
     `keys list --account-url http://localhost:2 --verify-url http://127.0.0.1:2 --account-sid AC${"0".repeat(32)} --service-sid VA${"0".repeat(32)}`,
   ])("%s names a refused connection once, in one line", async (line) => {
     const { code, stdout, stderr } = await runLine(line);
-    expect([code, stdout]).toEqual([1, ""]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
     expect(stderr).toMatch(/^(No server listens on [^\n]+\n)?push-webhooks: [^\n]+\n$/);
     expect(stderr.match(/ECONNREFUSED 127\.0\.0\.1:2/g)).toHaveLength(1);
     expect(stderr).not.toMatch(/ECONNREFUSED:|\(ECONNREFUSED\)|see the cause/);
@@ -171,7 +184,7 @@ describe("trigger", () => {
     const url = await startTarget((_req, res) => res.writeHead(status, headers).end("No.\n"));
     const line = `trigger factor.created --url ${url}/push --method ${method}`;
     const { code, stdout, stderr } = await runLine(line);
-    expect([code, stdout]).toEqual([1, expect.stringMatching(`^${status} `)]);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(`^${status} `) });
     expect(stderr).toMatch(reason);
     expect(stderr.trimEnd()).not.toMatch(CONTROL);
     const [result] = JSON.parse((await runLine(`${line} --json`)).stdout);
@@ -182,20 +195,30 @@ describe("trigger", () => {
     const connections: unknown[] = [];
     const url = await startTarget((req) => void connections.push(req.socket.end()));
     const ended = await runLine(`trigger factor.created --url ${url}/`);
-    expect([ended.code, ended.stdout, connections.length]).toEqual([1, "", 1]);
+    expect({ code: ended.code, stdout: ended.stdout, length: connections.length }).toEqual({
+      code: 1,
+      stdout: "",
+      length: 1,
+    });
     expect(ended.stderr).toMatch(/^push-webhooks: The connection failed: [^\n]+\n$/);
   });
 
   it.each([
     [403, "SIGNATURE_MISMATCH", /authToken/, "--bad-signature"],
     [405, "METHOD_NOT_ALLOWED", /option methods/, "--method=GET"],
-    [400, "PAYLOAD_INVALID", /^The receiver rejected/, "--set=account_sid=x"],
+    [400, "PAYLOAD_AMBIGUOUS", /^The receiver rejected/, "--set=factor_friendly_name=AccountSid="],
   ])("explains %i, the receiver's own %s", async (status, rejection, reason, option) => {
     const { publicUrl, rejected } = await startReceiver(AUTH_TOKEN, { methods: ["POST"] });
     const args = ["trigger", "factor.deleted", "--url", publicUrl, option];
     const { code, stdout, stderr } = await runCommand(args, secret);
-    expect([code, stdout]).toEqual([1, expect.stringMatching(`^${status} factor\\.deleted`)]);
-    expect([rejected, stderr]).toEqual([[rejection], expect.stringMatching(reason)]);
+    expect({ code, stdout }).toEqual({
+      code: 1,
+      stdout: expect.stringMatching(`^${status} factor\\.deleted`),
+    });
+    expect({ rejected, stderr }).toEqual({
+      rejected: [rejection],
+      stderr: expect.stringMatching(reason),
+    });
   });
 
   it("sends to another URL with --to, and signs in another header", async () => {
@@ -222,7 +245,27 @@ it.each<[args: string, headers: object]>([
   const to = await startTarget((req, res) => res.end(void requests.push(req.headers)));
   const line = "trigger factor.created --url https://app.example.com/push";
   const ended = await runLine(`${line} --to ${to}/push ${args}`);
-  expect([ended.code, requests]).toEqual([0, [expect.objectContaining(headers)]]);
+  expect({ code: ended.code, requests }).toEqual({
+    code: 0,
+    requests: [expect.objectContaining(headers)],
+  });
+});
+
+it("reads variables from the file of --env, after those of the environment", async () => {
+  const folder = mkdtempSync(join(tmpdir(), "push-env-"));
+  const file = join(folder, ".env");
+  const sid = `VA${"0".repeat(32)}`;
+  const lines = ["\uFEFFPUSH_AUTH_TOKEN=of-the-file", `PUSH_SERVICE_SID=${sid}`, ""];
+  writeFileSync(file, lines.join("\r\n"), "utf16le");
+  const args = ["--env", file, "emulator", "--port", "0", "--json"];
+  for (const env of [{}, { PUSH_AUTH_TOKEN: "of-the-environment" }]) {
+    const { run, written, interrupt, waitFor } = startCommand(args, env);
+    await waitFor(/\n/);
+    interrupt();
+    expect(await run).toBe(130);
+    expect(JSON.parse(written.stdout)).toHaveProperty("PUSH_SERVICE_SID", sid);
+  }
+  rmSync(folder, { recursive: true });
 });
 
 describe("explain", () => {
@@ -242,6 +285,9 @@ describe("explain", () => {
   const MATCHES = "The signature matches.";
   const another = { token: "other" };
   const json = JSON.stringify(Object.fromEntries(new URLSearchParams(request.body)));
+  const ENCODED = /UTF-.*\n.*line break/;
+  const encode = (mark: string, encoding: BufferEncoding) =>
+    Buffer.from(`${mark}${request.body}\r\n`, encoding);
   it.each<[first: string, line: string, headers: string[], given?: Given]>([
     [`1. URL_TRAILING_SLASH (proven), signed URL: ${url}`, `--url ${url}/`, [right]],
     // The URL, which is not shown, and not the token.
@@ -266,7 +312,12 @@ describe("explain", () => {
     [MATCHES, "", [right], { body: `${request.body}\n`, stderr: /line break/ }],
     ["1. BODY_JSON (proven): body\n", "", [right], { body: json }],
     ["1. PARAMS_MISSING ", "", [right], { body: null, stderr: /^Without --body-file/ }],
-    ["1. PARAMS_MISSING ", "", [right], { body: Buffer.from([0xff, 0xfe]) }],
+    ["1. PARAMS_MISSING ", "", [right], { body: Buffer.from([0xff, 0x80]) }],
+    // As editors and shells of Windows write a file.
+    [MATCHES, "", [right], { body: encode("\uFEFF", "utf8"), stderr: ENCODED }],
+    [MATCHES, "", [right], { body: encode("\uFEFF", "utf16le"), stderr: ENCODED }],
+    [MATCHES, "", [right], { body: encode("\uFEFF", "utf16le").swap16(), stderr: ENCODED }],
+    [MATCHES, "", [right], { body: encode("", "utf16le"), stderr: ENCODED }],
   ])("prints %j with %s and the headers %j", async (first, line, headers, given = {}) => {
     const { token = AUTH_TOKEN, body = request.body ?? "", stderr = /^$/ } = given;
     const file = join(folder, "body");
@@ -321,6 +372,16 @@ describe("webhooks and keys", () => {
     expect(await readJson(check)).toHaveLength(3);
   });
 
+  it.each([
+    ["keys list", ["PUSH_VERIFY_URL", "PUSH_SERVICE_SID"]],
+    ["webhooks list", ["PUSH_ACCOUNT_URL"]],
+    ["webhooks check --url http://a.test", ["PUSH_ACCOUNT_URL"]],
+  ])("%s does not need %s", async (line, unset) => {
+    const settings = Object.entries(env).filter(([name]) => !unset.includes(name));
+    const { stderr } = await run(line, Object.fromEntries(settings));
+    expect(stderr).toBe("");
+  });
+
   it("create, list and delete keys", async () => {
     const created = await run("keys create --name ci");
     expect(created).toMatchObject({
@@ -359,7 +420,7 @@ describe("webhooks and keys", () => {
     ] as const) {
       for (const command of ["webhooks list", "keys list"]) {
         const { code, stdout, stderr } = await run(command, wrong);
-        expect([code, stdout]).toEqual([1, ""]);
+        expect({ code, stdout }).toEqual({ code: 1, stdout: "" });
         expect(stderr).toMatch(message);
         expect(stderr).toContain("Authentication Error - invalid username");
         expect(stderr).not.toMatch(/4711|(AC|SK)0{32}/);
@@ -396,12 +457,13 @@ describe("emulator", () => {
   }
 
   it("prints credentials and each delivery until SIGINT", async () => {
-    const args = "http://127.0.0.1:9/none --host 127.0.0.2 --allowed-host emulator";
+    // macOS has only the first address of this machine.
+    const host = process.platform === "darwin" ? "127.0.0.1" : "127.0.0.2";
+    const args = `http://127.0.0.1:9/none --host ${host} --allowed-host emulator`;
     const { run, written, interrupt, waitFor, createFactor } = await start(args, {});
     await waitFor(READY);
-    const pairs = written.stdout.matchAll(/^export (\w+)=(\S*)$/gm);
-    const env = Object.fromEntries([...pairs].map(([, name = "", value = ""]) => [name, value]));
-    expect(env.PUSH_ACCOUNT_URL).toMatch("http://127.0.0.2:");
+    const env = parseEnv(written.stdout) as Record<string, string>;
+    expect(env.PUSH_ACCOUNT_URL).toMatch(`http://${host}:`);
     await createFactor(env);
     expect(written.stderr).toBe("");
     await waitFor(/^403 factor\.created -> http:\S+\/webhooks\/push in [\d.]+ ms$/m);

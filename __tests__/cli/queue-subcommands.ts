@@ -1,5 +1,6 @@
 import { PermanentError, type PushEvent } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
+import { CONTROL, HOSTILE_UUID } from "../support/control-characters";
 import { until } from "../support/waiting";
 import { createReceiver } from "../support/receivers";
 import { runCommand } from "../support/terminals";
@@ -12,37 +13,47 @@ export function testSubcommands(open: () => { store: string; queue: DurableQueue
     const { push, receive, events } = createReceiver({ queue });
     let isFixed = false;
     push.onAny(() => {
-      if (!isFixed) throw new PermanentError("no such order");
+      if (!isFixed) throw new PermanentError(`no order of ${HOSTILE_UUID}`);
     });
     queue.work(push.handlers);
-    expect(await receive(eventRequest("factor.created"))).toBe(200);
-    await until(async () => (await queue.stats()).deadLetters === 1);
-    const [{ uuid, account_sid }] = events as [PushEvent];
+    for (const [index, uuid] of [HOSTILE_UUID, crypto.randomUUID()].entries()) {
+      expect(await receive(eventRequest("factor.created", { uuid }))).toBe(200);
+      await until(async () => (await queue.stats()).deadLetters === index + 1);
+    }
+    const [, { uuid, account_sid }] = events as [PushEvent, PushEvent];
     const run = (line: string, name = "cli") =>
       runCommand(["queue", ...line.split(" "), "--name", name], { PUSH_QUEUE: store });
 
     const stats = await run("stats --json");
-    expect(JSON.parse(stats.stdout)).toMatchObject({ waiting: 0, deadLetters: 1, workers: 1 });
-    const misspelt = await run("stats", "misspelt");
+    expect(JSON.parse(stats.stdout)).toMatchObject({ waiting: 0, deadLetters: 2, workers: 1 });
     const known = expect.stringMatching(/(?=.*misspelt).*\bcli\b/);
-    expect(misspelt).toMatchObject({ code: 1, stderr: known });
+    for (const line of [
+      "stats",
+      "dead-letters",
+      "retry --all",
+      `retry ${uuid}`,
+      `discard ${uuid}`,
+    ]) {
+      expect(await run(line, "misspelt")).toMatchObject({ code: 1, stdout: "", stderr: known });
+    }
 
     const deadLetters = await run("dead-letters");
     expect(deadLetters).toMatchObject({ code: 0, stderr: "" });
     expect(deadLetters.stdout).toMatch(`${uuid}\t${account_sid}\t\tfactor.created\t1\t`);
     const json = await run("dead-letters --json");
-    expect(JSON.parse(json.stdout)).toMatchObject([{ uuid, attempts: 1 }]);
+    expect(JSON.parse(json.stdout)).toMatchObject([{ uuid: HOSTILE_UUID }, { uuid, attempts: 1 }]);
+    expect((deadLetters.stdout + json.stdout).replaceAll(/[\t\n]/g, "")).not.toMatch(CONTROL);
     expect(deadLetters.stdout + json.stdout).not.toContain("user-7f3a-22");
 
     expect(await run("retry")).toMatchObject({ code: 2, stderr: expect.stringMatching("--all") });
     expect(await run("retry no-such-uuid")).toMatchObject({ code: 1 });
     isFixed = true;
     expect(await run(`retry ${uuid}`)).toMatchObject({ code: 0, stdout: "retried 1\n" });
-    await until(() => events.length === 2);
+    await until(() => events.length === 3);
     const none = { code: 1, stdout: "There is no such dead letter.\n" };
     expect(await run(`discard ${uuid}`)).toMatchObject(none);
     const all = await run("retry --all --json");
-    expect([all.code, JSON.parse(all.stdout)]).toEqual([0, { retried: 0 }]);
+    expect([all.code, JSON.parse(all.stdout)]).toEqual([0, { retried: 1 }]);
     await queue.close();
   });
 }

@@ -1,4 +1,3 @@
-import { execFileSync } from "node:child_process";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -6,7 +5,12 @@ import { rootCertificates } from "node:tls";
 import { postgresQueue, redisQueue } from "express-push-verification/durable";
 import { createCertificate } from "../support/certificate";
 import { findFreePort } from "../support/ports";
-import { describeWithPostgres, startPostgres, type PostgresProcess } from "../support/postgres";
+import {
+  describeWithPostgres,
+  giveToServer,
+  startPostgres,
+  type PostgresProcess,
+} from "../support/postgres";
 import { describeWithRedis, DURABLE, startRedis, stopRedis } from "../support/redis";
 import { runCommand } from "../support/terminals";
 import { testSubcommands } from "./queue-subcommands";
@@ -52,7 +56,7 @@ describeWithPostgres("queue … --queue postgres://…", () => {
   });
   it("--ca names the authority of its certificate", async () => {
     const { key, cert } = createCertificate(server.folder);
-    execFileSync("chown", [`--reference=${server.folder}`, key, cert]);
+    giveToServer(server, key, cert);
     await server.set("ssl_key_file", key);
     await server.set("ssl_cert_file", cert);
     await server.set("ssl", "on");

@@ -56,7 +56,10 @@ it.each<[what: string, act: (prompt: Prompt) => void, code: number, end?: string
 it("a proxy in the environment is used where Node.js can, and named when it was not", async () => {
   const unused = { PUSH_ACCOUNT_URL: "http://127.0.0.1:2", HTTPS_PROXY: "http://127.0.0.1:3" };
   const { run, written } = listKeys({ env: unused });
-  expect([await run, written.stderr]).toEqual([1, expect.stringMatching(/^HTTPS_PROXY was not/)]);
+  expect({ run: await run, stderr: written.stderr }).toEqual({
+    run: 1,
+    stderr: expect.stringMatching(/^HTTPS_PROXY was not/),
+  });
   const restore = jest.fn();
   const setGlobalProxyFromEnv = jest.fn(() => restore);
   Object.assign(http, { setGlobalProxyFromEnv });

@@ -102,7 +102,7 @@ export function describeClosing(engine: StoppableEngine): void {
     const workerClosed = worker.close({ deadlineMs: 60_000 });
     await queue.close({ deadlineMs: 200 });
     await workerClosed;
-    await until(() => listConnections().length < before, 5_000);
+    await until(() => listConnections().length < before);
     finish();
   });
 

@@ -24,7 +24,9 @@ import {
   silent,
   untilStats,
 } from "../support/durable";
+import { CONTROL, HOSTILE_UUID, listTexts } from "../support/control-characters";
 import type { StoppableEngine } from "../support/engine";
+import { itNeeds } from "../support/platform";
 import { startTelemetry } from "../support/telemetry";
 import { REVOKED_PROXY } from "../support/thrown-values";
 import { collect, createGate, never, nextTurn, until } from "../support/waiting";
@@ -69,7 +71,7 @@ export function describeContract(engine: StoppableEngine): void {
   const work = (options?: WorkOptions, by = queue) => by.work(handlers, options);
   const untilHandled = (count: number) => until(() => handled.length >= count);
   const listHandled = () => handled.map(({ event }) => event.uuid).toSorted();
-  const wait = (index: number, by = queue, timeoutMs = 5_000, account = "") =>
+  const wait = (index: number, by = queue, timeoutMs = 60_000, account = "") =>
     by.outcomes.wait({ account, challengeSid: sidOf(index), timeoutMs });
   const expectTimeout = (waiting: Promise<unknown>) =>
     expect(waiting).rejects.toEqual(codeOf("CHALLENGE_TIMEOUT"));
@@ -233,6 +235,17 @@ export function describeContract(engine: StoppableEngine): void {
       for (const secret of [event.entity_identity, event.factor_sid]) {
         expect(logged).not.toContain(secret);
       }
+    });
+
+    it("logs no control character of a signer", async () => {
+      const lines: unknown[] = [];
+      const log = (...line: unknown[]) => void lines.push(line);
+      const logger = { debug: log, info: log, warn: log, error: log };
+      fails = ({ uuid }) => new PermanentError(`no order of ${uuid}`);
+      work({}, await open({ logger }));
+      await store(factor(HOSTILE_UUID));
+      await until(() => JSON.stringify(lines).includes("dead letter"));
+      expect(listTexts(lines).filter((text) => CONTROL.test(text))).toEqual([]);
     });
 
     it.each<[title: string, attempts: number, error: string, thrown: unknown[]]>([
@@ -406,7 +419,7 @@ export function describeContract(engine: StoppableEngine): void {
       await store({ ...response("a", 1), account: SECOND });
       await waiting;
       await store({ ...response("a", 1), account: FIRST });
-      for (const account of ACCOUNTS) expect(await wait(1, queue, 5_000, account)).toBeDefined();
+      for (const account of ACCOUNTS) expect(await wait(1, queue, 60_000, account)).toBeDefined();
     });
 
     it("keeps the first outcome of a challenge, and none of a conflict", async () => {
@@ -422,7 +435,7 @@ export function describeContract(engine: StoppableEngine): void {
     it("ends a wait with its signal, and bounds how many are pending", async () => {
       const bounded = await open({ maxWaiting: 1 });
       const stop = new AbortController();
-      const options = { account: "", challengeSid: sidOf(1), timeoutMs: 5_000 };
+      const options = { account: "", challengeSid: sidOf(1), timeoutMs: 60_000 };
       const oldest = wait(2, bounded);
       const waiting = bounded.outcomes.wait({ ...options, signal: stop.signal });
       await expect(oldest).rejects.toEqual(codeOf("OVERLOADED"));
@@ -506,7 +519,7 @@ export function describeContract(engine: StoppableEngine): void {
       const running = [await start(4), await start(4)];
       for (const kill of [0, 1, 2]) {
         const before = messages.length;
-        await until(() => messages.length > before + 20, 20_000);
+        await until(() => messages.length > before + 20);
         await engine.killProcess(running[kill % 2]!);
         running[kill % 2] = await start(4);
       }
@@ -515,37 +528,40 @@ export function describeContract(engine: StoppableEngine): void {
       await untilStats(queue, idle);
       const done = new Set([...readLog(), ...listHandled(), "ready"]);
       expect(messages.filter((uuid) => !done.has(uuid))).toEqual([]);
-    }, 60_000);
+    });
 
-    it("that hang are not counted, lose their events to others, and leave them when they go on", async () => {
-      const child = await start(0);
-      const uuids = ["slow", "slow-failing"];
-      for (const uuid of uuids) await store(factor(uuid));
-      await until(() => uuids.every((uuid) => messages.includes(`began ${uuid}`)));
-      await untilStats(queue, { workers: 1 });
+    itNeeds("signals")(
+      "that hang are not counted, lose their events to others, and leave them when they go on",
+      async () => {
+        const child = await start(0);
+        const uuids = ["slow", "slow-failing"];
+        for (const uuid of uuids) await store(factor(uuid));
+        await until(() => uuids.every((uuid) => messages.includes(`began ${uuid}`)));
+        await untilStats(queue, { workers: 1 });
 
-      child.kill("SIGSTOP");
-      const gate = createGate();
-      fails = ({ uuid }) => (uuids.includes(uuid) ? gate.opened : undefined);
-      work({ handlerTimeoutMs: 60_000 });
-      await until(() => handled.length === 2, 15_000);
-      expect(handled.map(({ attempt }) => attempt)).toEqual([2, 2]);
-      await untilStats(queue, { workers: 1 });
+        child.kill("SIGSTOP");
+        const gate = createGate();
+        fails = ({ uuid }) => (uuids.includes(uuid) ? gate.opened : undefined);
+        work({ handlerTimeoutMs: 60_000 });
+        await until(() => handled.length === 2);
+        expect(handled.map(({ attempt }) => attempt)).toEqual([2, 2]);
+        await untilStats(queue, { workers: 1 });
 
-      child.kill("SIGCONT");
-      await untilStats(queue, { workers: 2 });
-      child.send("finish");
-      await until(() => readLog().length === 2);
-      // Its reports on these events have arrived when it handles others.
-      let count = 0;
-      for (; readLog().length === 2; count++) await store(factor(`u${count}`));
-      await untilStats(queue, { ...idle, active: 2 });
-      gate.open();
-      await untilStats(queue, { active: 0 });
-      for (; count < 20; count++) await store(factor(`u${count}`));
-      await untilStats(queue, idle);
-      expect(handled.length + readLog().length).toBe(4 + count);
-      expect(await queue.stats()).toMatchObject({ deadLetters: 0, workers: 2 });
-    }, 120_000);
+        child.kill("SIGCONT");
+        await untilStats(queue, { workers: 2 });
+        child.send("finish");
+        await until(() => readLog().length === 2);
+        // Its reports on these events have arrived when it handles others.
+        let count = 0;
+        for (; readLog().length === 2; count++) await store(factor(`u${count}`));
+        await untilStats(queue, { ...idle, active: 2 });
+        gate.open();
+        await untilStats(queue, { active: 0 });
+        for (; count < 20; count++) await store(factor(`u${count}`));
+        await untilStats(queue, idle);
+        expect(handled.length + readLog().length).toBe(4 + count);
+        expect(await queue.stats()).toMatchObject({ deadLetters: 0, workers: 2 });
+      },
+    );
   });
 }

@@ -42,7 +42,8 @@ export function describeForeignRows(engine: StoppableEngine): void {
     await until(() => handled.includes("third"));
     const deadLetters = await collect(queue.deadLetters());
     for (const { uuid, accountSid, receiver, error, failedAt } of deadLetters) {
-      if (uuid === "") expect([accountSid, receiver]).toEqual(["", undefined]);
+      if (uuid === "")
+        expect({ accountSid, receiver }).toEqual({ accountSid: "", receiver: undefined });
       expect(typeof error).toBe("string");
       expect(failedAt.getTime()).not.toBeNaN();
     }

@@ -4,6 +4,7 @@ import { describeConfirmation } from "./confirmation";
 import { describeContract } from "./contract";
 import { describeForeignRows } from "./foreign-rows";
 import { describeReceiverOutages } from "./receiver-outages";
+import { describeTimes } from "./times";
 
 /** Suites that run on each engine, with a store of their own. */
 export const SUITES: readonly (readonly [title: string, suite: EngineSuite])[] = [
@@ -11,6 +12,7 @@ export const SUITES: readonly (readonly [title: string, suite: EngineSuite])[] =
   ["closing", describeClosing],
   ["events that need a confirmation", describeConfirmation],
   ["a receiver during an outage", describeReceiverOutages],
+  ["times", describeTimes],
 ];
 
 /** The suites of an engine whose tables are SQL. */

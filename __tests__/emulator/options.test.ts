@@ -36,6 +36,7 @@ describe("createEmulator", () => {
     ["allowedHosts", "emulator"],
     ["allowedHosts", ["http://emulator"]],
     ["signatureHeader", "X Signature"],
+    ["identities", "any"],
     ["contentType", "application/json"],
     ["contentType", "application/x-www-urlencoded\r\nX: y"],
     ["webhookMethod", "PUT"],

@@ -3,6 +3,8 @@ import { connect } from "node:net";
 import { agent, type Response } from "supertest";
 import { signedRequest } from "express-push-verification/testing";
 import type { WebhookRequest } from "../../lib/core/signature/signed-request";
+import { npm } from "../support/npm";
+import { describeNeeds } from "../support/platform";
 import { until } from "../support/waiting";
 import { startGroup } from "./process-group";
 import { ADA, PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
@@ -213,7 +215,7 @@ describe("the login example", () => {
   });
 });
 
-describe("npm start", () => {
+describeNeeds("process groups")("npm start", () => {
   const FACTOR_TYPES = ["created", "created", "deleted", "verified", "verified"].map(
     (type) => `factor.${type}`,
   );
@@ -222,13 +224,13 @@ describe("npm start", () => {
     const args = ["--import", "tsx", "examples/push-login/start.ts"];
     const env = { PATH: process.env.PATH, PUSH_SERVICE_SID: "VA", PUSH_ACCOUNT_SID: "AC" };
     const { status, stderr } = spawnSync(process.execPath, args, { env, encoding: "utf8" });
-    expect([status, stderr]).toEqual([1, "PUSH_AUTH_TOKEN is not set.\n"]);
+    expect({ status, stderr }).toEqual({ status: 1, stderr: "PUSH_AUTH_TOKEN is not set.\n" });
   });
 
   /** Starts the example, and reads the addresses and the process that it prints. */
   async function startExample(env = {}) {
     // Without prestart: the page is built, and other tests read it.
-    const command = ["npm", "start", "--ignore-scripts"];
+    const command = npm("start", "--ignore-scripts").flat();
     const settings = { PORT: "0", ...env };
     const { printed, ...started } = await startGroup(command, "Ctrl-C", settings);
     const read = (pattern: RegExp) => pattern.exec(printed.stdout)?.[1] ?? "";

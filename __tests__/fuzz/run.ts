@@ -1,6 +1,6 @@
 /**
  * Genuine requests, and texts that the token signed for other products, a given number of each. Then
- * random bytes, random changes of signed requests, random options, random admin input and random
+ * random bytes, random changes of signed requests, also behind middlewares that wrap the response, random options, random admin input and random
  * responses of the service, for a given time. A crash, hang, leak, false accept or false reject is a
  * failure.
  *
@@ -26,15 +26,25 @@ import {
   findRejected,
   SETTINGS,
 } from "../support/attacks";
-import { createReceiver } from "../support/receivers";
-import { rawRequest, send, sendRaw, startServer, stopServers } from "../support/servers";
+import { createReceiver, silent } from "../support/receivers";
+import { WRAPPERS, type Wrapper } from "../support/response-wrappers";
+import {
+  APPS,
+  mount,
+  rawRequest,
+  send,
+  sendRaw,
+  startServer,
+  stopServers,
+} from "../support/servers";
 import { collect } from "../support/waiting";
 
 const [, , seconds = "60", texts = "1000000", firstSeed = Date.now()] = process.argv;
 const seed = Number(firstSeed);
-const timeLimitMs = (Number(seconds) * 1_000) / 6;
+const timeLimitMs = (Number(seconds) * 1_000) / 7;
 const unhandled: unknown[] = [];
-process.on("unhandledRejection", (reason) => void unhandled.push(reason));
+for (const event of ["unhandledRejection", "uncaughtException"])
+  process.on(event, (reason) => void unhandled.push(reason));
 process.on("warning", () => {});
 
 async function check<Value>(
@@ -114,6 +124,35 @@ function expectKnown(error: unknown, kinds: (new (...args: never[]) => Error)[])
   if (!kinds.some((kind) => error instanceof kind)) throw error;
   if (`${(error as Error).message} ${JSON.stringify(error)}`.includes(AUTH_TOKEN))
     throw new Error("the token is shown", { cause: error });
+}
+
+/** Requests with changed bytes behind a random middleware that wraps the response, on each Express. */
+async function checkWrapped(): Promise<void> {
+  const good = eventRequest("challenge.approved");
+  const bytes = Buffer.from(rawRequest(good));
+  const arb = fc.tuple(fc.nat(WRAPPERS.length - 1), fc.nat(APPS.length - 1), changeArb);
+  const limits = { deadlineMs: 2_000, dedupe: false, logger: silent } as const;
+  const ports = new Map<string, number>();
+  const portOf = async (id: number, app: number) => {
+    const key = `${id} ${app}`;
+    const [, makeApp] = APPS[app] as (typeof APPS)[number];
+    const { push } = createReceiver({ methods: ["POST"], ...limits });
+    const [, middleware] = WRAPPERS[id] as Wrapper;
+    const listener = () => mount(makeApp(), push, [middleware]);
+    const port = ports.get(key) ?? (await startServer(listener(), { keepAliveTimeout: 0 }));
+    ports.set(key, port);
+    return port;
+  };
+  await check("a wrapped response", arb, async ([id, app, change]) => {
+    const [wrapper, , throws = false] = WRAPPERS[id] as Wrapper;
+    const port = await portOf(id, app);
+    const { status } = await sendRaw(port, [apply(bytes, change)], { giveUpMs: 100 });
+    if (status >= 500 && !throws) throw new Error(`${wrapper}: got ${status}`);
+    if (unhandled.length > 0) throw new Error(wrapper, { cause: unhandled[0] });
+    const alive = await sendRaw(port, [rawRequest(good)]);
+    if (alive.status !== 200 && !throws) throw new Error(`${wrapper}: good got ${alive.status}`);
+  });
+  await stopServers();
 }
 
 async function checkReceiver(): Promise<void> {
@@ -221,6 +260,7 @@ async function main(): Promise<void> {
   await checkForgeries();
   checkCuts();
   await checkReceiver();
+  await checkWrapped();
   await checkAdmin();
   if (unhandled.length > 0)
     throw new Error("There were unhandled rejections.", { cause: unhandled[0] });

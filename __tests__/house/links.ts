@@ -1,14 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { posix } from "node:path";
 import { readText, ROOT } from "../support/docs";
+import { npm } from "../support/npm";
 
 /**
  * Finds relative links of the documents to a file or a heading that a reader of the tarball does not
  * have, and examples that they name.
  */
 export function checkLinks(): string[] {
-  const args = ["pack", "--dry-run", "--json", "--ignore-scripts"];
-  const packing = execFileSync("npm", args, { cwd: ROOT, stdio: ["ignore", "pipe", "ignore"] });
+  const command = npm("pack", "--dry-run", "--json", "--ignore-scripts");
+  const packing = execFileSync(...command, { cwd: ROOT, stdio: ["ignore", "pipe", "ignore"] });
   const [{ files }] = JSON.parse(packing.toString()) as [{ files: { path: string }[] }];
   const packed = new Set(files.map(({ path }) => path));
   const pages = [...packed].filter((file) => file.endsWith(".md"));

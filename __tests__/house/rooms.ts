@@ -46,11 +46,11 @@ const roomOf = (file: string) => file.split("/", 2)[1] ?? "";
 
 /** Finds folders that the documentation does not have, and imports that it does not allow. */
 export function checkRooms(): string[] {
-  const listed = new Set(["core", "kit", "index.ts", ...GUESTS]);
+  const listed = new Set(["core", "kit", ...GUESTS]);
   const rooms = new Set([...CORE, "door.ts"]);
   return [
     ...[
-      ...readdirSync(lib).filter((name) => !listed.has(name)),
+      ...readdirSync(lib).filter((name) => !name.includes(".") && !listed.has(name)),
       ...readdirSync(join(lib, "core"))
         .filter((name) => !rooms.has(name))
         .map((name) => `core/${name}`),
@@ -61,7 +61,20 @@ export function checkRooms(): string[] {
         .map((target) => `lib/${file}: may not import ${target}${adviseDoor(file, target)}`),
     ),
     ...files.filter((file) => file.endsWith("index.ts") && !isReexportsOnly(file)),
+    ...files
+      .filter((file) => REQUEST_PATH.test(file) && registersCallback(file))
+      .map((file) => `lib/${file}: register listeners and timers with Callbacks`),
   ];
+}
+
+/** What a listener or a timer of these files throws may end the process. */
+const REQUEST_PATH = /^(core\/receiver|admin\/(http|router|console))\/[\w-]+\.ts$/;
+
+function registersCallback(file: string): boolean {
+  const code = readFileSync(join(lib, file), "utf8").replaceAll(/^ *(\*|\/\/|\/\*).*$/gm, "");
+  return /\b(?!callbacks)\w+\??\.(on|once|addListener)\("|(?<!\.)\bset(Timeout|Interval|Immediate)\(/.test(
+    code,
+  );
 }
 
 function adviseDoor(file: string, target: string): string {

@@ -63,7 +63,12 @@ describe("an optional option", () => {
     emulator.createChallenge({ factor_sid: factor.sid, details: none, hidden_details: none });
     emulator.injectFault({ kind: "delay", times: none, event_type: none, delay_ms: none });
     await emulator.close();
-    signedRequest(receiver, "factor.created", { uuid: none }, { version: none, method: none });
+    signedRequest(
+      receiver,
+      "factor.created",
+      { factor_metadata: none },
+      { version: none, method: none },
+    );
     const signed = { ...receiver, url: PUBLIC_URL, params: [], signature: "x", urlMatching: none };
     expect(verifySignature(signed)).toBeUndefined();
     expect(explainSignature({ ...signed, method: none, body: none }).matches).toBe(false);

@@ -41,11 +41,11 @@ async function tellStory(rooms) {
     }
 
     emulator.createWebhook({ webhook_url: push.publicUrl });
-    const factor = emulator.createFactor({ entity_identity: "ada" });
+    const factor = emulator.createFactor({ entity_identity: "user-5e81-07" });
     emulator.verifyFactor(factor.sid);
     const { sid: challengeSid } = emulator.createChallenge({ factor_sid: factor.sid });
     emulator.approveChallenge(challengeSid);
-    const outcome = await push.waitForChallenge({ challengeSid, entityIdentity: "ada" });
+    const outcome = await push.waitForChallenge({ challengeSid, entityIdentity: "user-5e81-07" });
     assert.equal(outcome.type, "challenge.approved");
     await emulator.settled();
     const statuses = emulator.deliveries.map(({ status }) => status);
@@ -76,7 +76,7 @@ async function tellStory(rooms) {
     // A test runner ends by itself after this: a login still waits, and connections are open.
     const pending = push.waitForChallenge({
       challengeSid: `YC${"0".repeat(32)}`,
-      entityIdentity: "ada",
+      entityIdentity: "user-5e81-07",
     });
     await Promise.all([assert.rejects(pending, { code: "CLOSING" }), push.close()]);
     assert.equal(await fetchStatus(PATH, signed), 503);

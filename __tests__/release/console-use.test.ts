@@ -84,7 +84,7 @@ describeWithBrowser("the console in use", () => {
     ] as const) {
       await openTab(page, tab);
       await page.locator(target).first().click();
-      await page.locator(opened).first().waitFor({ timeout: 5_000 });
+      await page.locator(opened).first().waitFor();
       await page.keyboard.press("Escape");
     }
   });
@@ -148,7 +148,7 @@ describeWithBrowser("two consoles behind a balancer that takes turns, as of two 
     await page.locator(".notice", { hasText: "ANOTHER_PROCESS" }).waitFor();
     await lines.nth(1).waitFor();
     expect(await page.locator(".details").count()).toBe(0);
-  }, 120_000);
+  });
 });
 
 /** Sends webhook requests, 16 at a time; each tenth is rejected. */

@@ -2,16 +2,18 @@ import { execFile } from "node:child_process";
 import { once } from "node:events";
 import { isBuiltin } from "node:module";
 import { connect } from "node:net";
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { startGroup, type ProcessGroup } from "../examples/process-group";
-import { findNodeWithSqlite } from "../support/node-24";
+import { findNodeWithSqlite, itWithSqlite } from "../support/node-24";
+import { npm } from "../support/npm";
+import { describeNeeds, itNeeds } from "../support/platform";
+import { itWithRedis } from "../support/redis";
 import { until } from "../support/waiting";
 import { ROOT } from "../support/docs";
 
-const hasRedis = (process.env.PUSH_TEST_REDIS_SERVER ?? "") !== "";
 const node = findNodeWithSqlite();
 const run = promisify(execFile);
 const DURABLE = ["--import", "tsx", "examples/durable/start.ts"];
@@ -34,17 +36,16 @@ describe("npm run durable", () => {
     expect(stdout).toContain('push_webhooks_total{what="stored",code="",type="factor.created"} 20');
   }
 
-  (hasRedis ? it : it.skip)(
-    "handles every event, resolves the waiting login, and shows metrics",
-    () => expectExample(process.execPath, process.env, "the queue is in Redis"),
+  itWithRedis("handles every event, resolves the waiting login, and shows metrics", () =>
+    expectExample(process.execPath, process.env, "the queue is in Redis"),
   );
 
-  (node === undefined ? it.skip : it)("uses a SQLite file where there is no redis-server", () => {
+  itWithSqlite(node)("uses a SQLite file where there is no redis-server", () => {
     const env = { ...process.env, PATH: "/nowhere" };
     return expectExample(node ?? "", env, "the queue is a SQLite file");
   });
 
-  it.each<[string, string, (started: ProcessGroup) => void]>([
+  itNeeds("process groups").each<[string, string, (started: ProcessGroup) => void]>([
     ["a signal while a login waits", "200 for a factor", ({ child }) => void child.kill("SIGTERM")],
     [
       "the end of the program that reads its output",
@@ -55,15 +56,14 @@ describe("npm run durable", () => {
     const line = [node ?? process.execPath, ...DURABLE];
     const started = await startGroup(line, output, { TMPDIR: folder });
     stop(started);
-    await until(() => !started.isRunning(), 50_000).finally(() => {
+    await until(() => !started.isRunning()).finally(() => {
       if (started.isRunning()) started.kill("SIGKILL");
     });
     expectNothingLeft();
   });
 
-  (isBuiltin("node:sqlite") ? it.skip : it)(
-    "without redis-server says how to get Redis, and leaves no process and no folder behind",
-    async () => {
+  if (!isBuiltin("node:sqlite")) {
+    it("without redis-server says how to get Redis, and leaves no process and no folder behind", async () => {
       const env = { ...process.env, PATH: folder, TMPDIR: folder };
       // Settles when every process that has its output has ended.
       await expect(run(process.execPath, DURABLE, { cwd: ROOT, env })).rejects.toMatchObject({
@@ -72,34 +72,37 @@ describe("npm run durable", () => {
         stderr: expect.stringContaining("apt-get install redis-server"),
       });
       expectNothingLeft();
-    },
-  );
+    });
+  }
 });
 
-describe("npm run story", () => {
+describeNeeds("process groups")("npm run story", () => {
   let started: ProcessGroup;
-  let env: NodeJS.ProcessEnv;
+  let folderOfStory: string;
   let commands: string[];
   // npm itself may warn of the settings of this machine.
   const readErrors = () => started.printed.stderr.replaceAll(/^npm .*\n/gm, "");
 
   beforeAll(async () => {
-    started = await startGroup(["npm", "run", "story", "--", "--keep"], "/approve\n");
-    const [, advice = ""] = started.printed.stdout.split("try:\n");
+    started = await startGroup(npm("run", "story", "--", "--keep").flat(), "/approve\n");
+    const [, settings = "", advice = ""] =
+      /as story\.env:\n(.*)\n\nIn another terminal.*:\n(.*)/s.exec(started.printed.stdout) ?? [];
+    folderOfStory = mkdtempSync(join(tmpdir(), "push-story-"));
+    const file = join(folderOfStory, "story.env");
+    writeFileSync(file, settings);
     commands = advice
       .trim()
       .split("\n")
-      .map((line) => line.trim());
-    const exported = commands.filter((line) => line.startsWith("export ")).join(" ");
-    env = Object.fromEntries([...exported.matchAll(/(\w+)=(\S+)/g)].map(([, ...pair]) => pair));
+      .map((line) => line.trim().replace("story.env", file));
   });
 
   afterAll(() => {
     if (started.isRunning()) started.kill("SIGKILL");
+    rmSync(folderOfStory, { recursive: true });
   });
 
   it("ends by itself without --keep", async () => {
-    const ended = await run("npm", ["run", "story"], { cwd: ROOT });
+    const ended = await run(...npm("run", "story"), { cwd: ROOT });
     expect(ended.stdout).toContain("resolves: challenge.denied");
   });
 
@@ -107,10 +110,10 @@ describe("npm run story", () => {
     expect(readErrors()).toBe("");
     for (const line of [
       /^Webhook YW[0-9a-f]{32} created; 0 findings of configuration drift\.$/m,
-      /^  handled: factor\.created for ada \(Zoë's phone\)$/m,
+      /^  handled: factor\.created for user-5e81-07 \(Zoë's phone\)$/m,
       /^  handled: factor\.verified for /m,
-      /^  handled: factor\.deleted for ada \(Old phone\)$/m,
-      /^  handled: challenge\.approved by ada: Sign in from Köln\?$/m,
+      /^  handled: factor\.deleted for user-5e81-07 \(Old phone\)$/m,
+      /^  handled: challenge\.approved by user-5e81-07: Sign in from Köln\?$/m,
       /^  the waiting login resolves: challenge\.approved$/m,
       /^  handled: challenge\.denied by /m,
       /^  the waiting login resolves: challenge\.denied$/m,
@@ -128,8 +131,7 @@ describe("npm run story", () => {
     const before = started.printed.stdout.length;
     const chosen = commands.filter((line) => line.includes(part));
     const [words = []] = chosen.map((line) => line.split(" ").slice(2));
-    const settings = { cwd: ROOT, env: { ...process.env, ...env } };
-    const command = run(process.execPath, ["--import", "tsx", ...words], settings);
+    const command = run(process.execPath, ["--import", "tsx", ...words], { cwd: ROOT });
     expect(await command.catch((error: unknown) => error)).toMatchObject({
       stdout: expect.stringMatching(stdout),
       ...(code > 0 && { code }),
@@ -141,12 +143,11 @@ describe("npm run story", () => {
 
   it.each([
     ["/admin/push/webhooks", 200],
-    ["/admin/push/keys", 201],
     ["/approve", 200],
   ])("responds to the printed command: %s", async (part, status) => {
     const command = commands.find((line) => line.startsWith("curl") && line.includes(part)) ?? "";
     const shell = `${command} --silent --noproxy '*' --write-out ' %{http_code}'`;
-    const { stdout } = await run("sh", ["-c", shell], { env: { ...process.env, ...env } });
+    const { stdout } = await run("sh", ["-c", shell]);
     expect(stdout).toMatch(new RegExp(`^\\{.+\\} ${status}$`, "s"));
   });
 
@@ -158,7 +159,7 @@ describe("npm run story", () => {
     upload.write(`${head}Content-Type: application/x-www-form-urlencoded\r\n\r\nabc`);
     await once(upload, "connect");
     started.kill("SIGINT");
-    await until(() => !started.isRunning(), 5_000);
+    await until(() => !started.isRunning());
     expect(readErrors()).toBe("");
   });
 });

@@ -5,6 +5,7 @@
 import { execFile, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
+import { createRequire } from "node:module";
 import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { build, transform } from "esbuild";
@@ -20,7 +21,9 @@ import { installPackage } from "../support/built-package";
 import { findRecipe, listRecipes, readSection, readText, ROOT } from "../support/docs";
 import { callApi, envOf, startEmulator, stopEmulators } from "../support/emulators";
 import { findFreePort, untilListening } from "../support/ports";
+import { needs } from "../support/needs";
 import { send } from "../support/servers";
+import { until } from "../support/waiting";
 
 const home = join(ROOT, "examples", "frameworks");
 const folder = join(home, ".recipes");
@@ -29,6 +32,7 @@ const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
 const env = { ...process.env, PUSH_AUTH_TOKEN: AUTH_TOKEN, PUSH_PUBLIC_URL: PUBLIC_URL };
 
 const bin = (...path: string[]) => join(home, "node_modules", ...path);
+const ECOSYSTEM = join(ROOT, "examples", "deploy", "ecosystem.config.cjs");
 const gateway = join(__dirname, "..", "support", "gateway.cjs");
 
 const good = { ...eventRequest("challenge.approved"), path: "/webhooks/push" };
@@ -49,6 +53,9 @@ const REQUESTS: Record<string, TestRequest> = {
   "no challenge_sid": eventRequest("challenge.approved", { challenge_sid: undefined }),
   GET: eventRequest("factor.created", {}, { method: "GET" }),
 };
+
+/** Their packages declare a rawBody that is text for every request. */
+const ALONE = ["feathers.ts"];
 
 interface App {
   /** Node.js by default. */
@@ -113,6 +120,13 @@ const APPS: Record<string, App> = {
   },
   "Vercel, a method fetch": serveOnVercel("edge.mjs"),
   "Vercel, its request and response": serveOnVercel("vercel.js"),
+  // Each has the framework's own part that reads the body before its routes run.
+  Strapi: { args: ["strapi_server.js"], statuses: { JSON: 400 } },
+  Feathers: { args: ["feathers.js"] },
+  AdonisJS: { args: ["adonis_server.mjs"], statuses: { JSON: 422 } },
+  Hapi: { args: ["hapi.js"] },
+  Nuxt: { args: ["nuxt_server.js"] },
+  Sails: { args: ["sails_server.js"] },
   "Azure functions": { args: [gateway, "azure", join(folder, "azure.js")] },
 };
 
@@ -156,10 +170,9 @@ function buildWorker(): Promise<unknown> {
   });
 }
 
-// The last lines of a run name the missing requirements of skipped tests.
-const describeWithFrameworks = existsSync(join(home, "node_modules")) ? describe : describe.skip;
+const isInstalled = existsSync(join(home, "node_modules"));
 
-describeWithFrameworks("the recipes for other frameworks", () => {
+needs(isInstalled, "npm run frameworks").describe("the recipes for other frameworks", () => {
   const started: ChildProcess[] = [];
 
   beforeAll(async () => {
@@ -180,9 +193,11 @@ describeWithFrameworks("the recipes for other frameworks", () => {
       },
       include: ["*.ts", "site/**/*"],
       // The default excludes the folder of the output.
-      exclude: [],
+      exclude: ALONE,
     };
     writeFile("tsconfig.json", JSON.stringify(settings));
+    const alone = { extends: "./tsconfig.json", include: ALONE, exclude: [] };
+    writeFile("tsconfig.alone.json", JSON.stringify(alone));
     writeFile("package.json", JSON.stringify({ type: "commonjs" }));
     for (const { name, code } of listRecipes()) {
       const file = name === "vitest" ? "vitest.test.ts" : `${name}.ts`;
@@ -213,7 +228,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
     const nest = findRecipe("nest").replace("AppModule, {", "AppModule, new FastifyAdapter(), {");
     const adapter = 'import { FastifyAdapter } from "@nestjs/platform-fastify";\n';
     writeFile("nest_fastify.ts", adapter + nest);
-  }, 120_000);
+  });
   afterEach(() => {
     for (const child of started.splice(0)) child.kill("SIGKILL");
   });
@@ -221,9 +236,11 @@ describeWithFrameworks("the recipes for other frameworks", () => {
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   it("compile", async () => {
-    const compiled = run(process.execPath, [tsc, "-p", folder]).catch((error: unknown) => error);
-    expect(await compiled).toHaveProperty("stdout", "");
-  }, 120_000);
+    for (const config of ["tsconfig.json", "tsconfig.alone.json"]) {
+      const compiled = run(process.execPath, [tsc, "-p", join(folder, config)]);
+      expect(await compiled.catch((error: unknown) => error)).toHaveProperty("stdout", "");
+    }
+  });
 
   it.each(Object.keys(APPS))(
     "%s: responds as the documents say, handles an event once, and ends at SIGTERM",
@@ -243,7 +260,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
       child.stdout.on("data", (chunk: Buffer) => void (output += chunk.toString()));
       const ended = once(child, "exit");
       await untilListening(port);
-      while (!output.includes(app.ready ?? "")) await once(child.stdout, "data");
+      await until(() => output.includes(app.ready ?? ""));
 
       const statuses: Record<string, number> = {};
       for (const [what, request] of Object.entries(REQUESTS)) {
@@ -259,6 +276,27 @@ describeWithFrameworks("the recipes for other frameworks", () => {
     180_000,
   );
 
+  it("pm2: a process has the time that the ecosystem file gives it", async () => {
+    const { apps } = createRequire(__filename)(ECOSYSTEM) as { apps: [object] };
+    const port = await findFreePort();
+    // Longer than the 1.6 s after which pm2 kills by default.
+    const app = `process.once("SIGINT", () => setTimeout(() => { console.log("closed"); process.exit(); }, 2_500));
+      require("node:http").createServer((_req, res) => res.end()).listen(${port}, () => console.log("ready"));`;
+    writeFile("pm2_app.js", app);
+    const copied = { ...apps[0], script: "pm2_app.js", cwd: folder };
+    writeFile("pm2.json", JSON.stringify({ apps: [copied] }));
+    const args = [bin("pm2/bin/pm2-runtime"), "start", join(folder, "pm2.json")];
+    const settings = { cwd: folder, env: { ...env, PM2_HOME: join(folder, ".pm2") } };
+    const pm2 = spawn(process.execPath, args, settings);
+    started.push(pm2);
+    let output = "";
+    pm2.stdout.on("data", (chunk: Buffer) => void (output += chunk.toString()));
+    while (output.split("ready").length < 3) await once(pm2.stdout, "data");
+    pm2.kill("SIGINT");
+    await once(pm2, "exit");
+    expect(output.split("closed")).toHaveLength(3);
+  }, 180_000);
+
   it.each(["start", "dev"])(
     "Next.js %s: a login page waits until the phone approves",
     async (mode) => {
@@ -268,7 +306,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
       const url = `http://127.0.0.1:${port}`;
       const webhook_url = `${url}/webhooks/push`;
       emulator.createWebhook({ webhook_url, event_types: ["challenge.approved"] });
-      const factor = emulator.createFactor({ entity_identity: "ada" });
+      const factor = emulator.createFactor({ entity_identity: "user-5e81-07" });
       emulator.verifyFactor(factor.sid);
       const settings = {
         PORT: String(port),
@@ -285,7 +323,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
       const [, action = ""] = /name="(\$ACTION_ID_\w+)"/.exec(start) ?? [];
       const fields = new FormData();
       fields.append(action, "");
-      fields.append("user", "ada");
+      fields.append("user", "user-5e81-07");
       const sent = await fetch(`${url}/login`, {
         method: "POST",
         body: fields,
@@ -299,7 +337,7 @@ describeWithFrameworks("the recipes for other frameworks", () => {
         html += part;
         if (isShown || !html.includes("on your phone")) continue;
         expect(html).not.toContain("Welcome!");
-        const path = `/v2/Services/${emulator.serviceSid}/Entities/ada/Challenges`;
+        const path = `/v2/Services/${emulator.serviceSid}/Entities/user-5e81-07/Challenges`;
         emulator.approveChallenge((await callApi(emulator, "GET", path)).body.challenges[0].sid);
       }
       expect(html).toContain("Welcome!");

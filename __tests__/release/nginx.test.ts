@@ -9,17 +9,19 @@ import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import { createChildProcesses } from "../support/child-processes";
 import { readText } from "../support/docs";
+import { needs } from "../support/needs";
 import { findFreePort, untilListening } from "../support/ports";
 import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
-import { until } from "../support/waiting";
+import { testSignal, until } from "../support/waiting";
 import { eventRequest } from "../support/webhook-requests";
 
 const LANES = 8;
 const PATH = "/webhooks/push";
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 const isMissing = spawnSync("nginx", ["-v"], { env }).status !== 0;
-if (isMissing && process.env.CI === "true") throw new Error("The tests need nginx on the PATH.");
-const describeWithNginx = isMissing ? describe.skip : describeWithRedis;
+const describeWithNginx = isMissing
+  ? needs(false, "nginx on the PATH (Debian: apt-get install nginx)").describe
+  : describeWithRedis;
 
 const apps = createChildProcesses(join(__dirname, "../support/app-process.ts"));
 const folder = mkdtempSync(join(tmpdir(), "push-nginx-"));
@@ -71,8 +73,9 @@ function deliver(port: number, uuid: string): Promise<number> {
 function startLoad(port: number) {
   const statuses = new Map<string, number>();
   const stopping = new AbortController();
+  const ended = testSignal();
   const sendInTurn = async () => {
-    while (!stopping.signal.aborted) {
+    while (!stopping.signal.aborted && !ended.aborted) {
       const uuid = randomUUID();
       statuses.set(uuid, await deliver(port, uuid));
     }
@@ -126,24 +129,32 @@ describeWithNginx("two processes behind nginx", () => {
     expect(uuids.length).toBeGreaterThan(450);
     await until(() => uuids.every((uuid) => handled.has(uuid)));
     console.log(`nginx: ${uuids.length} of ${uuids.length} requests responded 200, all handled`);
-  }, 120_000);
+  });
 });
 
 describeWithRedis("two processes of clients that keep their connections", () => {
-  it("lose no request while one closes, once it gets no new connections", async () => {
-    const { ports, handled, running } = await startApps(3_000);
-    let [port] = ports as readonly number[];
-    // A load balancer decides where a connection leads, once and for all.
-    agent.createConnection = () => connect(port!, "127.0.0.1");
-    const load = startLoad(ports[0]);
-    await load.untilMore(50);
-    const exited = once(running[0], "exit");
-    running[0].kill("SIGTERM");
-    await load.untilMore(50);
-    [, port] = ports as readonly number[];
-    await exited;
-    await load.untilMore(50);
-    const uuids = await load.stop();
-    await until(() => uuids.every((uuid) => handled.has(uuid)));
-  }, 60_000);
+  it.each<[string, (app: ChildProcess) => unknown]>([
+    ["SIGTERM", (app) => app.kill("SIGTERM")],
+    ["SIGINT, which pm2 sends", (app) => app.kill("SIGINT")],
+    ["SIGHUP", (app) => app.kill("SIGHUP")],
+    ["a message, which pm2 sends on Windows", (app) => app.send("shutdown")],
+  ])(
+    "lose no request while one closes at %s, once it gets no new connections",
+    async (_what, tell) => {
+      const { ports, handled, running } = await startApps(3_000);
+      let [port] = ports as readonly number[];
+      // A load balancer decides where a connection leads, once and for all.
+      agent.createConnection = () => connect(port!, "127.0.0.1");
+      const load = startLoad(ports[0]);
+      await load.untilMore(50);
+      const exited = once(running[0], "exit");
+      tell(running[0]);
+      await load.untilMore(50);
+      [, port] = ports as readonly number[];
+      expect(await exited).toEqual([0, null]);
+      await load.untilMore(50);
+      const uuids = await load.stop();
+      await until(() => [...uuids, "closed"].every((uuid) => handled.has(uuid)));
+    },
+  );
 });

@@ -1,14 +1,23 @@
 /** The packed tarball: its files, and apps of one entry each, bundled into one file that runs alone. */
 import { execFile } from "node:child_process";
-import { cpSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
 import { signedRequest } from "express-push-verification/testing";
-import { dependencies, name as NAME } from "../../package.json";
+import { dependencies, name as NAME, scripts } from "../../package.json";
 import { installPackage, linkPackages } from "../support/built-package";
 import { ROOT } from "../support/docs";
+import { needs } from "../support/needs";
 import { findNodeWithSqlite } from "../support/node-24";
 import { AUTH_TOKEN as authToken, PUBLIC_URL as publicUrl } from "../support/webhook-requests";
 
@@ -60,13 +69,41 @@ beforeAll(async () => {
     linkPackages(join(folder, name), packages);
     writeFileSync(join(folder, name, "app.mjs"), code);
   }
-}, 120_000);
+});
 
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the packed tarball", () => {
+  it("has a name for each type that an app may infer and export", async () => {
+    const app = join(folder, "inferred");
+    cpSync(join(folder, "node_modules"), join(app, "node_modules"), { recursive: true });
+    linkPackages(app, ["@types"]);
+    cpSync(join(ROOT, "__tests__", "matrix", "inferred.ts"), join(app, "app.ts"));
+    const compilerOptions = {
+      composite: true,
+      strict: true,
+      skipLibCheck: true,
+      preserveSymlinks: true,
+      module: "nodenext",
+      target: "es2023",
+      types: ["node"],
+      outDir: "out",
+    };
+    const config = JSON.stringify({ compilerOptions, files: ["app.ts"] });
+    writeFileSync(join(app, "tsconfig.json"), config);
+    const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+    const compiled = run(process.execPath, [tsc, "-p", app]).catch((error: unknown) => error);
+    expect(await compiled).toHaveProperty("stdout", "");
+  }, 120_000);
+
   it("depends on body-parser, commander and zod only", () => {
     expect(dependencies).toEqual({ "body-parser": "^2.4.0", commander: "^14.0.0", zod: "^4.6.0" });
+  });
+
+  it("has no scripts, of which npm would warn; an install from git needs prepare", () => {
+    const file = join(folder, "node_modules", NAME, "package.json");
+    expect(JSON.parse(readFileSync(file, "utf8"))).not.toHaveProperty("scripts");
+    expect(scripts).toHaveProperty("prepare");
   });
 
   it("holds the build, the documents, the examples, and nothing else", () => {
@@ -75,7 +112,7 @@ describe("the packed tarball", () => {
       .filter((entry) => entry.isFile())
       .map((entry) => relative(home, join(entry.parentPath, entry.name)));
     const known =
-      /^(dist\/.+\.(js|d\.ts)|dist\/admin\/console\/assets\/(page\.(html|css)|icon\.svg)|docs\/.+\.(md|png)|examples\/(.+\.(tsx?|js|html|css|svg|md|yaml|conf)|deploy\/Dockerfile))$/;
+      /^(dist\/.+\.(js|d\.ts)|dist\/admin\/console\/assets\/(page\.(html|css)|icon\.svg)|docs\/.+\.(md|png)|examples\/(.+\.(tsx?|c?js|html|css|svg|md|yaml|conf)|deploy\/Dockerfile))$/;
     expect(files.filter((file) => !known.test(file)).toSorted()).toEqual([
       "CHANGELOG.md",
       "CONTRIBUTING.md",
@@ -141,9 +178,9 @@ const BUNDLERS: [name: string, script: string, file: string, apps: string[]][] =
 
 describe.each(BUNDLERS)("%s", (bundler, script, file, apps) => {
   const packages = join(FRAMEWORKS, "node_modules", bundler);
-  (bundler.startsWith("esbuild") || existsSync(packages) ? it : it.skip).each(apps)(
-    "a bundle of the app %s runs",
-    async (name) => {
+  const isThere = bundler.startsWith("esbuild") || existsSync(packages);
+  for (const name of apps) {
+    needs(isThere, "npm run frameworks").it(`a bundle of the app ${name} runs`, async () => {
       const node = name === "sqlite" ? findNodeWithSqlite() : process.execPath;
       if (node === undefined) throw new Error("There is no Node.js with node:sqlite.");
       const output = mkdtempSync(join(folder, "bundled-"));
@@ -154,7 +191,6 @@ describe.each(BUNDLERS)("%s", (bundler, script, file, apps) => {
       const { stdout } = await run(node, [outfile, join(output, "push.db")], { cwd: tmpdir() });
       expect(stdout).toBe(`${APPS[name]?.[1]}\n`);
       if (name === "receiver") expect(statSync(outfile).size).toBeLessThan(150_000);
-    },
-    120_000,
-  );
+    });
+  }
 });

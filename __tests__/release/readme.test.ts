@@ -1,11 +1,13 @@
 /** The code blocks of README.md and docs, and examples/frameworks: each compiles, and each runs. */
-import { execFile } from "node:child_process";
+import { execFile, spawn, type ChildProcess } from "node:child_process";
 import diagnostics from "node:diagnostics_channel";
 import { once } from "node:events";
-import { mkdirSync, rmSync, writeFileSync } from "node:fs";
-import { createServer, Server } from "node:http";
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+
+import { createServer, request as requestHttp, Server } from "node:http";
 import { isBuiltin } from "node:module";
 import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import {
@@ -26,9 +28,10 @@ import {
   type DocsBlock,
 } from "../support/docs";
 import { startReceiver, stopEmulators } from "../support/emulators";
-import { findFreePort } from "../support/ports";
+import { findFreePort, untilListening } from "../support/ports";
 import { send } from "../support/servers";
 import { runCommand } from "../support/terminals";
+import { until } from "../support/waiting";
 
 const folder = join(__dirname, ".readme");
 const login = { name: "login", code: readText("examples/login.ts"), recipe: undefined };
@@ -70,7 +73,7 @@ describe("README and docs", () => {
     const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
     const compiled = execute(process.execPath, [tsc, "-p", folder]).catch(Object);
     expect(await compiled).toHaveProperty("stdout", "");
-  }, 120_000);
+  });
 
   it("have commands that exist, with options that exist", async () => {
     const commands = listCommands();
@@ -82,32 +85,96 @@ describe("README and docs", () => {
     }
   });
 
-  it.each([
-    ["README.md", "receive.mjs", "readme-1"],
-    // sqliteQueue needs node:sqlite.
-    ...(isBuiltin("node:sqlite") ? [["docs/durable.md", "durable.mjs", "durable-1"]] : []),
-  ])(
-    "%s: has three lines that show a 200 on one machine",
-    async (file = "", name = "", block) => {
-      const [, section = ""] = readText(file).split(`\`${name}\``);
-      const [, lines = ""] = /```sh\n([^]*?)```/.exec(section) ?? [];
-      const beginnings = ["export ", `node ${name} &\n`, "npx push-webhooks trigger "];
-      expect(lines).toMatch(new RegExp(`^${beginnings.join(".*\\n?")}.*\\n$`));
-      const port = String(await findFreePort());
-      const untilListening = "curl --retry 99 --retry-connrefused -so /dev/null $PUSH_PUBLIC_URL";
-      const shell = lines
-        .replace("3000", port)
-        .replace(name, `--import tsx "${join(folder, `${block}.ts`)}"`)
-        .replace("npx push-webhooks", `${untilListening}\nnode --import tsx lib/cli/main.ts`);
-      const env = { ...process.env, PORT: port, PUSH_QUEUE_FILE: join(folder, "push.db") };
-      const settings = { cwd: ROOT, env: { ...env, no_proxy: "127.0.0.1" } };
-      const { stdout } = await execute("sh", ["-c", `${shell}kill $! && wait`], settings);
-      expect(stdout).toMatch(/^200 challenge\.approved /m);
-    },
-    120_000,
-  );
+  describe("show a 200 on one machine, with an .env file and two commands:", () => {
+    const [, variables = ""] =
+      /as `\.env`.*\n\n```text\n([^]*?)```/.exec(readText("README.md")) ?? [];
+    const file = join(folder, ".env");
+    const running = new Set<ChildProcess>();
+    afterEach(() => {
+      for (const child of running) child.kill("SIGKILL");
+      running.clear();
+    });
 
-  describe("have tests that pass:", () => {
+    /** Starts a file of the documents by its command. */
+    function start(command: string, block: string, port: string) {
+      const [, ...words] = command.trim().split(" ");
+      const args = ["--import", "tsx", join(folder, `${block}.ts`)];
+      const env = { ...process.env, PORT: port, PUSH_QUEUE_FILE: join(folder, "push.db") };
+      const given = words.slice(0, -1).map((word) => (word === ".env" ? file : word));
+      const child = spawn(process.execPath, [...given, ...args], { cwd: ROOT, env });
+      running.add(child);
+      return child;
+    }
+
+    it.each([
+      ["README.md", "receive.mjs", "readme-1"],
+      // sqliteQueue needs node:sqlite.
+      ...(isBuiltin("node:sqlite") ? [["docs/durable.md", "durable.mjs", "durable-1"]] : []),
+    ])(
+      "%s",
+      async (page = "", name = "", block = "") => {
+        const port = String(await findFreePort());
+        writeFileSync(file, variables.replace("3000", port));
+        const [app = "", ...others] = listBlocks(page, "sh")
+          .map(({ code }) => code)
+          .filter((code) => code.includes("--env"));
+        expect(app).toBe(`node --env-file .env ${name}\n`);
+        const child = start(app, block, port);
+        let printed = "";
+        child.stdout.on("data", (chunk: Buffer) => void (printed += chunk.toString()));
+        await untilListening(Number(port));
+
+        const words = others[0]?.trim().replace("3000", port).split(" ") ?? [];
+        expect(words.slice(0, 5).join(" ")).toBe("npx push-webhooks --env .env trigger");
+        const { stdout } = await runCommand(["--env", file, ...words.slice(4)]);
+        expect(stdout).toMatch(/^200 challenge\.approved /m);
+        if (page === "README.md") {
+          const { code } = listBlocks("docs/getting-started.md", "sh")[0] ?? { code: "" };
+          await once(start(code, "getting-started-1", port), "exit");
+          const events = ["factor.created", "factor.verified", "user-7f3a-22 approved"];
+          await until(() => events.every((what) => printed.includes(what)));
+        }
+      },
+      120_000,
+    );
+  });
+
+  it("have an app that listens on the named pipe in PORT, which IIS passes", async () => {
+    const own = mkdtempSync(join(tmpdir(), "push-pipe-"));
+    const socketPath =
+      process.platform === "win32" ? `\\\\.\\pipe\\push-${process.pid}` : join(own, "pipe");
+    const child = spawn(process.execPath, ["--import", "tsx", join(folder, "readme-1.ts")], {
+      cwd: ROOT,
+      env: {
+        ...process.env,
+        PORT: socketPath,
+        PUSH_AUTH_TOKEN: AUTH_TOKEN,
+        PUSH_PUBLIC_URL: PUBLIC_URL,
+      },
+    });
+    const exited = once(child, "exit");
+    const { method, headers, body } = eventRequest("challenge.approved");
+    const post = () =>
+      new Promise<number | undefined>((resolve) => {
+        const options = { socketPath, method, headers, path: "/webhooks/push" };
+        const sent = requestHttp(options, (res) => resolve(res.resume().statusCode));
+        sent.on("error", () => resolve(undefined)).end(body);
+      });
+    let status: number | undefined;
+    await until(async () => (status = await post()) !== undefined);
+    expect(status).toBe(200);
+    child.kill("SIGKILL");
+    await exited;
+    rmSync(own, { recursive: true });
+  });
+
+  describe("have tests that pass, without a process warning:", () => {
+    let emitted: jest.SpyInstance;
+    beforeAll(() => void (emitted = jest.spyOn(process, "emitWarning")));
+    afterAll(() => {
+      expect(emitted.mock.calls).toEqual([]);
+      emitted.mockRestore();
+    });
     for (const { name } of blocks.filter(isTest)) require(join(folder, `${name}.ts`));
   });
 
@@ -146,7 +213,9 @@ describe("README and docs", () => {
     });
     afterEach(async () => {
       jest.restoreAllMocks();
-      process.removeAllListeners("SIGTERM");
+      for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"]) {
+        process.removeAllListeners(signal);
+      }
       for (const server of listening.splice(0)) {
         server.closeAllConnections();
         await new Promise((resolve) => server.close(resolve));
@@ -165,8 +234,9 @@ describe("README and docs", () => {
       }
     }
 
-    // The three lines of durable mode run its recipe in a process of its own.
-    const runs = (block: DocsBlock) => !isTest(block) && block.recipe !== "durable";
+    // The test above runs these two in a process of their own.
+    const runs = ({ recipe, code }: DocsBlock) =>
+      !isTest({ code }) && recipe !== "durable" && recipe !== "service";
     it.each(named(blocks.filter(runs)))("%s", async (name, code) => {
       // The functions that the login example declares as the app's own code.
       Object.assign(globalThis, {
@@ -194,7 +264,10 @@ function listCommands() {
   return lines
     .filter((line) => line.startsWith("npx push-webhooks "))
     .map((line) => {
-      const [, , ...words] = line.replaceAll(/"[^"]*"/g, "value").split(" ");
+      const [, , ...words] = line
+        .replace(" --env .env", "")
+        .replaceAll(/"[^"]*"/g, "value")
+        .split(" ");
       const isGroup = ["webhooks", "keys", "queue"].includes(words[0] ?? "");
       const path = words.slice(0, isGroup ? 2 : 1).filter((word) => !word.startsWith("--"));
       return { line, path, flags: words.filter((word) => word.startsWith("--")) };

@@ -1,8 +1,12 @@
-/** A process of an app: a receiver on a queue in Redis, closed at SIGTERM as in examples/deploy. */
+/**
+ * A process of an app: a receiver on a queue in Redis, closed at a signal as in examples/deploy, and
+ * a client of Redis that the app never closes.
+ */
 import { createServer } from "node:http";
 import { pushWebhooks } from "express-push-verification";
 import { redisQueue } from "express-push-verification/durable";
-import { closeAtSigterm } from "../../examples/deploy/close-at-sigterm";
+import { Redis } from "ioredis";
+import { closeAtSignal } from "../../examples/deploy/close-at-signal";
 import { silent } from "./receivers";
 import { AUTH_TOKEN as authToken, PUBLIC_URL as publicUrl } from "./webhook-requests";
 
@@ -13,5 +17,7 @@ push.onAny((event) => void process.send?.(event.uuid));
 const worker = queue.work(push.handlers);
 const server = createServer((req, res) => void push(req, res));
 
-closeAtSigterm({ server, push, worker, queue, pauseMs: Number(pauseMs) });
+new Redis(connection).on("error", () => {});
+const parts = { server, push, worker, queue, pauseMs: Number(pauseMs) };
+void closeAtSignal({ ...parts, closeOthers: () => process.send?.("closed") });
 void queue.ready().then(() => server.listen(Number(port), () => process.send?.("ready")));

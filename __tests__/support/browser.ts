@@ -1,14 +1,18 @@
 /** A real browser whose pages fail a test when they break a rule of every page. */
 import { chromium, type Browser, type Page } from "playwright-core";
+import { needs } from "./needs";
 
 const executablePath = process.env.PUSH_TEST_CHROMIUM ?? "";
 
-/** Tests that need a browser; skipped, and counted, where there is none. */
-export const describeWithBrowser = executablePath === "" ? describe.skip : describe;
+/** Tests that need a browser. */
+export const { describe: describeWithBrowser, it: itInBrowser } = needs(
+  executablePath !== "",
+  "chromium on the PATH, or CHROMIUM_PATH (Debian: apt-get install chromium)",
+);
 
 const VIEWPORT = { width: 1280, height: 860 };
 /** Below the time-out of a test, so that the message names the awaited element. */
-const ACTION_TIMEOUT_MS = 30_000;
+const ACTION_TIMEOUT_MS = 240_000;
 
 /**
  * Registers the browser of a test file, which starts with the first page. Call it before the

@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { promisify } from "node:util";
 import { dependencies, name } from "../../package.json";
 import { ROOT } from "./docs";
+import { npm } from "./npm";
 import { makeOncePerRun } from "./once-per-run";
 
 const run = promisify(execFile);
@@ -11,7 +12,7 @@ const run = promisify(execFile);
 /** Returns a folder with the files of the tarball that `npm pack` builds. */
 export async function packPackage(): Promise<string> {
   const made = await makeOncePerRun("packed", async (folder) => {
-    await run("npm", ["pack", "--pack-destination", folder], { cwd: ROOT });
+    await run(...npm("pack", "--pack-destination", folder), { cwd: ROOT });
     const [tarball = ""] = readdirSync(folder);
     await run("tar", ["-xzf", join(folder, tarball), "-C", folder]);
   });
@@ -31,6 +32,7 @@ export function linkPackages(folder: string, packages: readonly string[]): void 
   for (const linked of packages) {
     const path = join(folder, "node_modules", linked);
     mkdirSync(dirname(path), { recursive: true });
-    symlinkSync(join(ROOT, "node_modules", linked), path);
+    // On Windows, every user may make a junction.
+    symlinkSync(join(ROOT, "node_modules", linked), path, "junction");
   }
 }

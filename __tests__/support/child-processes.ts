@@ -6,6 +6,8 @@ import { text } from "node:stream/consumers";
 
 /** The arguments of a Node.js that runs TypeScript. */
 export const TYPESCRIPT = ["--require", join(__dirname, "typescript.cjs")];
+/** The same for NODE_OPTIONS, which needs quotes around a path. */
+export const TYPESCRIPT_OPTIONS = TYPESCRIPT.map((word) => JSON.stringify(word)).join(" ");
 
 /** Creates an empty set of processes that run a script in TypeScript. */
 export function createChildProcesses(script: string, options: ForkOptions = {}) {

@@ -62,15 +62,11 @@ export const storeFactor = (queue: DurableQueue, uuid: string, deadlineAtMs = In
   queue.store(queuedEvent(eventFixture("factor.created", { uuid })), deadlineAtMs);
 
 /** Waits until a queue counts so many events and workers. */
-export const untilStats = (
-  queue: DurableQueue,
-  expected: Partial<QueueStats>,
-  timeoutMs?: number,
-) =>
+export const untilStats = (queue: DurableQueue, expected: Partial<QueueStats>) =>
   until(async () => {
     const stats = await queue.stats();
     return Object.entries(expected).every(([name, count]) => Reflect.get(stats, name) === count);
-  }, timeoutMs);
+  });
 
 /** Calls each operation of an operator, on an event that does not exist. */
 export function operate(queue: DurableQueue): Promise<unknown>[] {

@@ -41,6 +41,10 @@ export interface EngineUnderTest {
   outages: EngineOutage[];
   /** States in which the store rejects events; its error contains `error`. */
   failures: (EngineOutage & { error: string })[];
+  /** Makes the times of the store earlier: as if so much time had passed. */
+  passTime(ms: number): unknown;
+  /** Lists the tables of the rows, or the kinds of the keys, that are not those of the set-up. */
+  listKept(): string[] | Promise<string[]>;
   /** Changes the event with this index as another program does; undefined without SQL. */
   change?(assignment: string, index: number): unknown;
 }
@@ -62,10 +66,10 @@ export type StoppableEngine = EngineUnderTest & {
 /** A suite that runs on each engine, or on one that has parts of its own. */
 export type EngineSuite<Own = object> = (engine: StoppableEngine & Own) => void;
 
-/** Opens a queue of an engine. */
+/** Opens a queue of an engine, which waits longer for its store than any outage of the tests. */
 export function openQueue(kind: string, options: object): DurableQueue {
   const create = ENGINES[kind as keyof typeof ENGINES] as (options: object) => DurableQueue;
-  return create({ logger: silent, ...options });
+  return create({ logger: silent, storeTimeoutMs: 60_000, ...options });
 }
 
 /** Runs a suite on an engine, with an empty queue for each test. */

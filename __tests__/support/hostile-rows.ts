@@ -14,6 +14,7 @@ import { words } from "./attacker-texts";
 import { PATH, rawRequest } from "./servers";
 
 const header = "x-service-signature";
+const twilio = "x-twilio-signature";
 const FORM = "application/x-www-form-urlencoded";
 /** The request that the rows change. */
 export const good = eventRequest("challenge.approved");
@@ -74,6 +75,9 @@ const SIGNATURES: HostileRow[] = [
   ["white space inside", signedBytes(`${signature.slice(0, 9)} ${signature.slice(9)}`), 403],
   ["white space around", signedBytes(` \t${signature} `), 200],
   ["the valid one, twice", [rawRequest(good, [`${header}: ${signature}`])], "SIGNATURE_MALFORMED"],
+  ["in the header of the public service", [rawRequest(good).replace(header, twilio)], 200],
+  ["under both names", [rawRequest(good, [`${twilio}: ${signature}`])], "SIGNATURE_MALFORMED"],
+  ["under both names, one empty", [rawRequest(good, [`${twilio}:`])], "SIGNATURE_MALFORMED"],
   ["of the URL without parameters", { ...signedRequestOf([]), body: good.body }, 403],
   ["by another token", eventRequest("challenge.approved", {}, { authToken: "x" }), 403],
   ["by the previous token", good, 200, by({ authToken: ["next", AUTH_TOKEN] })],
@@ -106,6 +110,10 @@ const TYPES: HostileRow[] = [
     `${FORM} ; Charset="UTF-8" ; a=b`,
     `${FORM}; boundary="charset=utf-16"`,
     String.raw`${FORM}; a="\";charset=utf-16"; charset=utf-8`,
+    ...["charset=", 'charset=""', "charset='utf-8'", 'charset=" UTF-8 "', "charset=US-ASCII"].map(
+      (parameter) => `${FORM}; ${parameter}`,
+    ),
+    `${FORM}, ${FORM}; charset=utf-8`,
   ].map((type): HostileRow => [type, typed(type), 200]),
   ...[
     ...words(`application/json multipart/form-data;boundary=x ${FORM}x`),
@@ -118,10 +126,30 @@ const TYPES: HostileRow[] = [
   // HTTP/2 does not announce a body, so a type is missing there.
   ["none, and no body", [rawRequest({ ...untyped, body: undefined })], 403],
   ["one without a body", { ...typed("text/plain"), body: undefined }, UNSUPPORTED],
-  ["an encoding that is none", withHeader("content-encoding", "Identity"), 200],
-  ["two", [rawRequest(good, ["content-type: application/json"])], UNSUPPORTED],
-  ["gzip", withHeader("content-encoding", "gzip"), UNSUPPORTED],
-  ["a list of encodings", withHeader("content-encoding", "BR, gzip"), UNSUPPORTED],
+  ["two equal ones", [rawRequest(good, [`content-type: ${FORM}`])], 200],
+  [
+    "two, of which one is no form",
+    [rawRequest(good, ["content-type: application/json"])],
+    UNSUPPORTED,
+  ],
+  ["a list, of which one is no form", typed(`${FORM}, application/json`), UNSUPPORTED],
+  ...["", "Identity", "identity, identity", "none", "UTF-8"].map((encoding): HostileRow => [
+    `the encoding ${JSON.stringify(encoding)}`,
+    withHeader("content-encoding", encoding),
+    200,
+  ]),
+  [
+    "two encodings that compress nothing",
+    [rawRequest(good, ["content-encoding: identity", "content-encoding: none"])],
+    200,
+  ],
+  ...["gzip", "BR, gzip", "identity, gzip", "deflate", "zstd", "x y"].map(
+    (encoding): HostileRow => [
+      `the encoding ${encoding}`,
+      withHeader("content-encoding", encoding),
+      UNSUPPORTED,
+    ],
+  ),
 ];
 
 const allowing = (account: string, service: string) =>
@@ -189,7 +217,7 @@ const BODIES: HostileRow[] = [
   ["a GET", get, 200],
   ["a GET of length 0", { ...get, headers: { ...get.headers, "content-length": "0" } }, 200],
   ["a GET with broken percent-encoding", { ...get, path: `${PATH}?a=%zz` }, "BODY_MALFORMED"],
-  ["a chunk without its end", [`${chunked}5\r\nabc`], "BODY_TIMEOUT", by({ deadlineMs: 100 })],
+  ["a chunk without its end", [`${chunked}5\r\nabc`], "BODY_TIMEOUT", by({ deadlineMs: 1_000 })],
   ["an announced gigabyte", [`${ofLength(1e9)}\r\n`], "BODY_TOO_LARGE"],
   ["endless chunks", [chunked, ...Array<string>(80).fill(CHUNK)], "BODY_TOO_LARGE"],
   ["an upgrade", [rawRequest(good, ["connection: upgrade", "upgrade: websocket"])], [200, 400]],

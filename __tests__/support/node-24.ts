@@ -1,6 +1,15 @@
 import { execFileSync } from "node:child_process";
 import { isBuiltin } from "node:module";
 import { tmpdir } from "node:os";
+import { scripts } from "../../package.json";
+import { needs } from "./needs";
+import { npm } from "./npm";
+
+const WHAT = "Node.js 22.13 or newer, or npm that installs it (npx -y node@24)";
+const DOWNLOAD_LIMIT_MS = 600_000;
+
+/** Returns `it` for a test that runs on this Node.js, if there is one. */
+export const itWithSqlite = (node: string | undefined) => needs(node !== undefined, WHAT).it;
 
 /**
  * Finds a Node.js that has node:sqlite: this one, or that of the npm package `node`, which npx keeps
@@ -8,11 +17,12 @@ import { tmpdir } from "node:os";
  */
 export function findNodeWithSqlite(): string | undefined {
   if (isBuiltin("node:sqlite")) return process.execPath;
-  const args = ["-y", "node@24", "-p", "process.execPath"];
+  const [version = ""] = /node@\S+/.exec(scripts.node24) ?? [];
+  const command = npm("exec", "--yes", "--", version, "-p", "process.execPath");
   try {
     // Beside a package.json npx would look at that package first.
-    const options = { cwd: tmpdir(), timeout: 120_000, encoding: "utf8" } as const;
-    return execFileSync("npx", args, { ...options, stdio: ["ignore", "pipe", "ignore"] }).trim();
+    const options = { cwd: tmpdir(), timeout: DOWNLOAD_LIMIT_MS, encoding: "utf8" } as const;
+    return execFileSync(...command, { ...options, stdio: ["ignore", "pipe", "ignore"] }).trim();
   } catch {
     return undefined;
   }

@@ -2,7 +2,7 @@
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as sleep } from "node:timers/promises";
+import { until } from "./waiting";
 
 /** The folder of the run, which Jest removes at its end; outside Jest, one for this process. */
 const runFolder = process.env.PUSH_TEST_RUN ?? createFolder();
@@ -19,11 +19,9 @@ export async function makeOncePerRun(
     mkdirSync(making);
   } catch {
     // Another process makes it, or has made it.
-    while (!existsSync(folder)) {
-      if (existsSync(failed)) throw new Error(`${name} could not be made; see the other error.`);
-      await sleep(50);
-    }
-    return folder;
+    await until(() => existsSync(folder) || existsSync(failed));
+    if (existsSync(folder)) return folder;
+    throw new Error(`${name} could not be made; see the other error.`);
   }
   try {
     const unfinished = join(making, "unfinished");

@@ -1,8 +1,9 @@
 import { QUEUE_NAME as name } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import * as postgres from "./postgres";
+import { ageRows, listRows } from "./sql-tables";
 
-/** Runs a suite on a Postgres of its own; skipped, and counted, where there is none. */
+/** Runs a suite on a Postgres of its own. */
 export function describeOnPostgres(
   title: string,
   suite: EngineSuite<{ server(): postgres.PostgresProcess }>,
@@ -53,6 +54,10 @@ export function describeOnPostgres(
           error: "POSTGRES_REJECTED",
         },
       ],
+      passTime: (ms) => server.query(ageRows(`${schema()}.`, ms)),
+      async listKept() {
+        return (await server.query(listRows(`${schema()}.`))).map(({ kind }) => String(kind));
+      },
       async change(assignment, index) {
         const event = `${schema()}.event`;
         const id = `(select id from ${event} order by id limit 1 offset ${index})`;

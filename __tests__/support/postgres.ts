@@ -6,20 +6,23 @@ import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Client } from "pg";
+import { needs } from "./needs";
 import { makeOncePerRun } from "./once-per-run";
+import { has } from "./platform";
 import { findFreePort } from "./ports";
 import { until } from "./waiting";
 
 /** The folder of initdb and postgres: chosen, else where Debian installs them, else on the PATH. */
 const binaries = findBinaries();
 
-/** Tests that start a PostgreSQL of their own; one skipped test stands for them without binaries. */
-export function describeWithPostgres(name: string, define: () => void): void {
-  if (binaries !== undefined) describe(name, define);
-  else it.skip(`${name}: needs initdb and postgres on the PATH`, define);
-}
+/** Tests that start a PostgreSQL of their own. */
+export const { describe: describeWithPostgres } = needs(
+  binaries !== undefined,
+  "initdb and postgres on the PATH, or PUSH_TEST_POSTGRES_BIN (Debian: apt-get install postgresql)",
+);
 
 function findBinaries(): string | undefined {
+  if (!has("signals")) return undefined;
   const { PUSH_TEST_POSTGRES_BIN: chosen = "", PATH = "" } = process.env;
   if (chosen !== "") return chosen;
   const debian = "/usr/lib/postgresql";
@@ -105,15 +108,18 @@ export async function createPostgres(options: ServerOptions = {}) {
     /** Starts it, and resolves when it accepts connections. */
     async start(): Promise<void> {
       const args = ["-D", data, "-k", folder, ...flags];
-      const open = () => (one.child = spawn(join(binaries ?? "", "postgres"), args, run));
-      let child = open();
-      for (let starts = 1; !(await canQuery()); await sleep(10)) {
-        if (child.exitCode === null) continue;
+      const open = () => void (one.child = spawn(join(binaries ?? "", "postgres"), args, run));
+      open();
+      let starts = 1;
+      await until(async () => {
+        if (await canQuery()) return true;
+        if (one.isUp()) return false;
         if (starts++ === MAX_STARTS) throw new Error("postgres ended");
         // The processes of a killed server end a little later, and keep its memory until then.
         await sleep(100);
-        child = open();
-      }
+        open();
+        return false;
+      });
     },
     /** Ends it with all its processes; `SIGKILL` as a crash would. */
     async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
@@ -127,7 +133,7 @@ export async function createPostgres(options: ServerOptions = {}) {
     signalAll(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
       // Else it would notice the end of the others, each of which is a session of its own.
       one.child?.kill("SIGSTOP");
-      spawnSync("pkill", ["--signal", signal, "-P", String(one.child?.pid)]);
+      spawnSync("pkill", [signal.replace("SIG", "-"), "-P", String(one.child?.pid)]);
       one.child?.kill(signal);
     },
     /** Changes a setting, and waits until new connections have it. */
@@ -143,6 +149,12 @@ export async function createPostgres(options: ServerOptions = {}) {
     },
   };
   return one;
+}
+
+/** Gives files to the user of a server. */
+export function giveToServer({ folder }: PostgresProcess, ...files: string[]): void {
+  const { uid, gid } = fs.statSync(folder);
+  for (const file of files) fs.chownSync(file, uid, gid);
 }
 
 /** Creates a database cluster and starts its server. */

@@ -2,7 +2,36 @@ import { QUEUE_NAME as name } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "./redis";
 
-/** Runs a suite with a Redis for each test; skipped, and counted, where there is no redis-server. */
+/** ARGV: by how many milliseconds each key that expires does so earlier, except those of workers. */
+const PASS_TIME = `
+  for _, kind in ipairs({ "uuid", "de", "outcome", "discarded" }) do
+    for _, key in ipairs(redis.call("KEYS", "*:" .. kind .. ":*")) do
+      local left = redis.call("PTTL", key)
+      if left > 0 then
+        redis.call("PEXPIRE", key, left - ARGV[1])
+      end
+    end
+  end`;
+
+/** The keys of the set-up, and of workers; those of BullMQ among them. */
+const SET_UP = /^(meta|id|events|marker|stalled-check|workers)$/;
+/** The kinds of keys that stay until something removes them; the others must expire. */
+const LASTING = /^(job|dead|active|wait|delayed|stalled)$/;
+
+/** Lists the kinds of the keys of a queue; one that should expire and does not is "lasting". */
+async function listKeys({ redis }: RedisServer): Promise<string[]> {
+  const keys = await redis.keys("*");
+  const kinds = keys.map(async (key) => {
+    const [, queue, first = "", ...rest] = key.split(":");
+    if (queue === "queues" || SET_UP.test(first)) return [];
+    const kind = /^[\da-f]{32}-/.test(first) ? "job" : first;
+    if (LASTING.test(kind)) return [kind];
+    return (await redis.pttl(key)) < 0 ? [`lasting ${[kind, ...rest].join(":")}`] : [kind];
+  });
+  return (await Promise.all(kinds)).flat().toSorted();
+}
+
+/** Runs a suite with a Redis for each test. */
 export function describeOnRedis(
   title: string,
   suite: EngineSuite<{ server(): RedisServer }>,
@@ -24,6 +53,8 @@ export function describeOnRedis(
       freeze,
       keepsRuns: false,
       kill,
+      passTime: (ms) => server.redis.eval(PASS_TIME, 0, ms),
+      listKept: () => listKeys(server),
       outages: [{ name: "is stopped", begin: () => server.stop(), end }, kill, freeze],
       failures: [
         {

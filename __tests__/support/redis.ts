@@ -4,12 +4,17 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Redis } from "ioredis";
+import { needs } from "./needs";
+import { has } from "./platform";
 import { findFreePort, untilListening } from "./ports";
 
-const binary = process.env.PUSH_TEST_REDIS_SERVER ?? "";
+const binary = has("signals") ? (process.env.PUSH_TEST_REDIS_SERVER ?? "") : "";
 
-/** Tests that start and stop a Redis of their own; skipped, and counted, where there is none. */
-export const describeWithRedis = binary === "" ? describe.skip : describe;
+/** Tests that start and stop a Redis of their own. */
+export const { describe: describeWithRedis, it: itWithRedis } = needs(
+  binary !== "",
+  "redis-server or valkey-server on the PATH (Debian: apt-get install redis-server)",
+);
 
 /** Settings that lose no event. */
 export const DURABLE = {

@@ -99,14 +99,14 @@ export function send(port: number, request: TestRequest, signal?: AbortSignal): 
 
 /**
  * Writes bytes to a socket and reads the response; with `untilClosed`, reads until the server closes
- * the connection. Gives up after 20 s, which only a hang takes.
+ * the connection. Gives up after 2 minutes, which only a hang takes.
  *
  * @returns the status, or 0 without a response, and all received bytes as latin1.
  */
 export async function sendRaw(
   port: number,
   chunks: (string | Buffer)[],
-  { untilClosed = false, giveUpMs = 20_000 } = {},
+  { untilClosed = false, giveUpMs = 120_000 } = {},
 ) {
   const socket = connect({ port, host: "127.0.0.1" });
   const hasNoBody = String(chunks[0]).startsWith("HEAD");

@@ -2,8 +2,9 @@ import { execFileSync, spawnSync } from "node:child_process";
 import { appendFileSync, mkdtempSync, rmSync, statfsSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { needs } from "./needs";
 
-/** Mounts a disk in memory for the tests of a file: `itOnDisk` skips, and counts, them without the right. */
+/** Mounts a disk in memory for the tests of a file: `itOnDisk` skips them without the right. */
 export function mountSmallDisk(options: string) {
   const folder = mkdtempSync(join(tmpdir(), "push-full-"));
   const filler = join(folder, "filler");
@@ -15,7 +16,7 @@ export function mountSmallDisk(options: string) {
   });
   return {
     folder,
-    itOnDisk: isMounted ? it : it.skip,
+    itOnDisk: needs(isMounted, "the right to mount a disk in memory").it,
     /** Fills what is free; a database may be faster with the last bytes. */
     fill(): void {
       const { bavail, bsize } = statfsSync(folder);

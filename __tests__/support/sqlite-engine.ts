@@ -1,7 +1,8 @@
 import { connect, type SqliteConnection } from "../../lib/durable/sqlite/node-sqlite";
 import { QUEUE_NAME as name } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
-import { createFile, execute, removeFiles } from "./sqlite";
+import { createFile, execute, query, removeFiles } from "./sqlite";
+import { ageRows, listRows } from "./sql-tables";
 
 /** Runs a suite with a file for each test, on a Node.js that has node:sqlite. */
 export function describeOnSqlite(title: string, suite: EngineSuite): void {
@@ -33,6 +34,8 @@ export function describeOnSqlite(title: string, suite: EngineSuite): void {
       keepsRuns: true,
       outages: [freeze],
       failures: [],
+      passTime: (ms) => void execute(file, ageRows("", ms)),
+      listKept: () => query(file, listRows("")).map(({ kind }) => String(kind)),
       change(assignment, index) {
         const id = `(SELECT id FROM event ORDER BY id LIMIT 1 OFFSET ${index})`;
         const sql = `UPDATE event SET ${assignment} WHERE id = ${id}`;

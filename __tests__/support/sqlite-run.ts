@@ -1,28 +1,32 @@
 /** Runs tests of the SQLite engine on a Node.js that has node:sqlite. */
 import { execFile } from "node:child_process";
-import { join } from "node:path";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import { promisify } from "node:util";
-import { TYPESCRIPT } from "./child-processes";
+import { TYPESCRIPT_OPTIONS } from "./child-processes";
 import { ROOT } from "./docs";
-import { findNodeWithSqlite } from "./node-24";
+import { findNodeWithSqlite, itWithSqlite } from "./node-24";
 
-/** Describes that files of `__tests__/durable/sqlite` pass; skipped, and counted, where none can. */
+/** The folder of temporary files in which Jest keeps its cache; that of a test file is removed. */
+const tmpdirOfRun = () => dirname(process.env.PUSH_TEST_RUN ?? join(tmpdir(), "run"));
+
+/** Describes that files of `__tests__/durable/sqlite` pass. */
 export function describeSqliteFiles(pattern: string): void {
   const node = findNodeWithSqlite();
-  if (node === undefined) {
-    it.skip("runs tests of SQLite: no Node.js with node:sqlite can be installed", () => {});
-    return;
-  }
-  it(`tests of SQLite pass on a Node.js with node:sqlite: ${pattern}`, async () => {
-    const jest = join(ROOT, "node_modules", "jest", "bin", "jest.js");
-    // Jest ignores this folder by default, because it runs on the Node.js of the machine.
-    const paths = ["--testPathIgnorePatterns", "/node_modules/", "--testPathPatterns"];
-    // In one process: beside it, the other tests have the other cores.
-    const args = [jest, "--runInBand", ...paths, `__tests__/durable/sqlite/${pattern}`];
-    // The engine starts a thread of its own, which Jest does not transform.
-    const env = { ...process.env, NODE_OPTIONS: TYPESCRIPT.join(" ") };
-    // It rejects with the names of the tests that fail.
-    const { stderr } = await promisify(execFile)(node, args, { cwd: ROOT, env });
-    expect(stderr).toMatch(/^Test Suites: (\d+) passed, \1 total/m);
-  }, 600_000);
+  itWithSqlite(node)(
+    `tests of SQLite pass on a Node.js with node:sqlite: ${pattern}`,
+    async () => {
+      const jest = join(ROOT, "node_modules", "jest", "bin", "jest.js");
+      // Jest ignores this folder by default, because it runs on the Node.js of the machine.
+      const paths = ["--testPathIgnorePatterns", "/node_modules/", "--testPathPatterns"];
+      // In one process: beside it, the other tests have the other cores.
+      const args = [jest, "--runInBand", ...paths, `__tests__/durable/sqlite/${pattern}`];
+      // The engine starts a thread of its own, which Jest does not transform.
+      const env = { ...process.env, NODE_OPTIONS: TYPESCRIPT_OPTIONS, TMPDIR: tmpdirOfRun() };
+      // It rejects with the names of the tests that fail.
+      const { stderr } = await promisify(execFile)(node ?? "", args, { cwd: ROOT, env });
+      expect(stderr).toMatch(/^Test Suites: (\d+) passed, \1 total/m);
+    },
+    600_000,
+  );
 }

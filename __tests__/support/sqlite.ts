@@ -15,9 +15,20 @@ export function createFile(): string {
 /** Runs statements on a file, as another program does: it waits while a queue writes. */
 export function execute(file: string, sql: string): string {
   const connection = connect(file);
-  connection.exec(`PRAGMA busy_timeout = 10000; ${sql}`);
-  connection.close();
+  try {
+    connection.exec(`PRAGMA busy_timeout = 10000; ${sql}`);
+  } finally {
+    connection.close();
+  }
   return file;
+}
+
+/** Reads rows of a file. */
+export function query(file: string, sql: string): Record<string, unknown>[] {
+  const connection = connect(file);
+  const rows = connection.prepare(sql).all();
+  connection.close();
+  return rows;
 }
 
 const PAGE_BYTES = 4096;

@@ -1,6 +1,7 @@
 import { PassThrough } from "node:stream";
 import { runProgram } from "../../lib/cli/program";
 import type { Terminal } from "../../lib/cli/terminal";
+import { until } from "./waiting";
 
 /** Starts the program in a terminal that records its output; a pipe, unless `isTTY`. */
 export function startCommand(args: string[], env: NodeJS.ProcessEnv = {}, { isTTY = false } = {}) {
@@ -21,9 +22,8 @@ export function startCommand(args: string[], env: NodeJS.ProcessEnv = {}, { isTT
     hasFailed: false,
   } as unknown as Terminal;
   const run = runProgram(args, terminal);
-  const waitFor = async (pattern: RegExp, name: keyof typeof written = "stdout") => {
-    while (!pattern.test(written[name])) await new Promise(setImmediate);
-  };
+  const waitFor = (pattern: RegExp, name: keyof typeof written = "stdout") =>
+    until(() => pattern.test(written[name]));
   return { run, written, input, interrupt: () => interruption.abort(), waitFor };
 }
 

@@ -103,7 +103,7 @@ export function useUpstream(): Upstream {
 
 /** Creates a client of an upstream, as the account unless told otherwise. */
 export const clientAt = (url: string, options: Partial<AdminClientOptions> = {}) =>
-  createAdminClient({ ...clientOptions(url), timeoutMs: 2_000, ...options });
+  createAdminClient({ ...clientOptions(url), timeoutMs: 60_000, ...options });
 
 /** Options of a client of an upstream. */
 export const clientOptions = (url: string) => ({

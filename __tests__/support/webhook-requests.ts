@@ -49,7 +49,8 @@ export function signedRequestOf(
   const { contentType = "application/x-www-urlencoded" } = options;
   const signing = { authToken, webhookUrl, signatureHeader: "x-service-signature", contentType };
   const { url, headers, body } = signRequest({ ...signing, method, params });
-  const { "Content-Type": type, ...others } = headers;
+  // As the service sends it, which is no tool of ours.
+  const { "Content-Type": type, "User-Agent": _agent, ...others } = headers;
   return {
     method,
     path: url.replace(/^https?:\/\/[^/]*/, ""),

@@ -35,6 +35,9 @@ describe("eventFixture", () => {
   it("rejects overrides that a receiver rejects, and names a wrong option", () => {
     const invalid = expect.objectContaining({ code: "PAYLOAD_INVALID" });
     expect(() => eventFixture("factor.created", { factor_sid: "YF1" })).toThrow(invalid);
+    const ambiguous = expect.objectContaining({ code: "PAYLOAD_AMBIGUOUS" });
+    const entity_identity = "entity_identity";
+    expect(() => eventFixture("factor.created", { entity_identity })).toThrow(ambiguous);
     for (const options of [{ versio: "v1" }, { version: "v3" }]) {
       const message: unknown = expect.stringContaining("version");
       const wrong = expect.objectContaining({ name: "TypeError", message });

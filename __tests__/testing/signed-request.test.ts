@@ -1,13 +1,18 @@
 import express from "express";
 import inject from "light-my-request";
 import request from "supertest";
+import fc from "fast-check";
 import {
   createHandlers,
+  PUSH_EVENT_TYPES,
   verifyPushRequest,
+  WebhookError,
   type PushWebhooksOptions,
   type VerifyOptions,
 } from "express-push-verification";
-import { signedRequest } from "express-push-verification/testing";
+import { signedRequest, type SignedRequest } from "express-push-verification/testing";
+import { listParameterNames, V2_PARAMETERS } from "../../lib/core/event/event-parameters";
+import { anyCharacter } from "../support/any-character";
 import { createReceiver } from "../support/receivers";
 import { startServer, stopServers } from "../support/servers";
 import {
@@ -65,21 +70,99 @@ describe("signedRequest", () => {
       issues: [{ param: "challenge_metadata" }],
     });
     expect(made.body).not.toContain("factor_metadata");
-    const rejected = signedRequest(options, "factor.created", { uuid: undefined });
-    const code = "PAYLOAD_INVALID";
-    await expect(verifyPushRequest(rejected, options)).rejects.toMatchObject({ code });
   });
 
   it("can have another header and content type, a type and parameters that do not exist yet", async () => {
-    const settings = { ...options, signatureHeader: "x-sig" };
+    const settings = { ...options, signatureHeader: ["x-sig", "x-other"] };
     const contentType = "application/x-www-form-urlencoded";
     const more = { contentType, extraParams: { factor_risk_score: "12" } };
     const made = signedRequest(settings, "challenge.denied", { type: "challenge.expired" }, more);
-    expect(made.headers).toEqual({ "x-sig": expect.any(String), "Content-Type": contentType });
+    const agent = { "User-Agent": "express-push-verification" };
+    const sent = { "x-sig": expect.any(String), "Content-Type": contentType, ...agent };
+    expect(made.headers).toEqual(sent);
     const event = await verifyPushRequest(made, settings);
     expect(event.type).toBe("challenge.expired");
     expect(event.params).toContainEqual(["factor_risk_score", "12"]);
     expect(event.params.some(([name]) => name === "challenge_sid")).toBe(true);
+  });
+
+  const anyText = fc.oneof(
+    fc.string({ unit: anyCharacter, maxLength: 300 }),
+    fc
+      .array(fc.constantFrom(...V2_PARAMETERS, "AccountSid=", "bodySHA256=", "YC", "0".repeat(32)))
+      .map((parts) => parts.join("")),
+    fc.constantFrom("\ud800", "a".repeat(70_000)),
+  );
+  const anyRequest = fc.record({
+    type: fc.constantFrom(...PUSH_EVENT_TYPES),
+    version: fc.constantFrom("v1", "v2"),
+    method: fc.constantFrom("POST", "GET"),
+    overrides: fc.dictionary(
+      fc.constantFrom(...V2_PARAMETERS),
+      fc.option(anyText, { nil: undefined }),
+      {
+        maxKeys: 3,
+      },
+    ),
+    extraParams: fc.dictionary(anyText, anyText, { maxKeys: 2 }),
+  });
+
+  it("makes what the receiver accepts and reads as given, or throws the rejection", async () => {
+    const counts = { accepted: 0, rejected: 0 };
+    const property = async ({ type, version, method, overrides, extraParams }: Made) => {
+      const names = listParameterNames(type, version);
+      const known = Object.entries(overrides).filter(([name]) => names.includes(name as "uuid"));
+      const make = () =>
+        signedRequest(options, type, Object.fromEntries(known), { version, method, extraParams });
+      let made: SignedRequest;
+      try {
+        made = make();
+      } catch (error) {
+        expect(error instanceof TypeError || error instanceof WebhookError).toBe(true);
+        counts.rejected++;
+        return;
+      }
+      const { params } = await verifyPushRequest(made, options);
+      const given = new Map([...known, ...Object.entries(extraParams)]);
+      for (const [name, text] of given) {
+        expect(params.find(([one]) => one === name)?.[1]).toBe(text);
+      }
+      counts.accepted++;
+    };
+    type Made = typeof anyRequest extends fc.Arbitrary<infer Value> ? Value : never;
+    await fc.assert(fc.asyncProperty(anyRequest, property), { numRuns: 300 });
+    expect(Math.min(counts.accepted, counts.rejected)).toBeGreaterThan(20);
+  });
+
+  it.each<[code: string, overrides: object, more?: object, settings?: object]>([
+    ["PAYLOAD_INVALID", { uuid: undefined }],
+    ["PAYLOAD_INVALID", { uuid: "u".repeat(257) }],
+    ["PAYLOAD_INVALID", { entity_identity: "" }],
+    ["PAYLOAD_INVALID", { factor_sid: "YF1" }],
+    ["PAYLOAD_INVALID", {}, { extraParams: { uuid: "second" } }],
+    ["PAYLOAD_AMBIGUOUS", { challenge_details: "AccountSid=" }],
+    ["PAYLOAD_AMBIGUOUS", { entity_identity: "entity_identity" }],
+    ["PAYLOAD_AMBIGUOUS", {}, { extraParams: { a: "x" } }],
+    ["PAYLOAD_AMBIGUOUS", {}, { method: "GET", extraParams: { z: "x" } }],
+    ["BODY_TOO_LARGE", { factor_metadata: "a".repeat(70_000) }],
+    ["BODY_TOO_LARGE", {}, {}, { limitBytes: 100 }],
+    ["CONTENT_TYPE_UNSUPPORTED", {}, { contentType: "application/json" }],
+    ["SIGNATURE_MISMATCH", {}, { method: "GET" }, { publicUrl: `${publicUrl}?` }],
+  ])("throws %s, which the receiver would respond with (%#)", (code, overrides, ...rest) => {
+    const [more, settings] = rest;
+    const make = () =>
+      signedRequest({ ...options, ...settings }, "challenge.approved", overrides, more);
+    expect(make).toThrow(expect.objectContaining({ code }));
+  });
+
+  it.each([
+    ["extraParameters", { extraParameters: ["a"] }, {}, { extraParams: { a: "x" } }],
+    ["confirm", { confirm: () => true }, { challenge_details: "AccountSid=" }, {}],
+    ["limitBytes", { limitBytes: 80_000 }, { factor_metadata: "a".repeat(70_000) }, {}],
+  ])("knows the option %s of the receiver", async (_name, settings, overrides, more) => {
+    const given = { ...options, ...settings };
+    const made = signedRequest(given, "challenge.approved", overrides, more);
+    expect(await verifyPushRequest(made, given)).toHaveProperty("type", "challenge.approved");
   });
 
   it.each<[name: string, ...args: unknown[]]>([
@@ -89,6 +172,8 @@ describe("signedRequest", () => {
     ["overrides", "factor.created", null],
     ["entity_identity", "factor.created", { entity_identitty: "x" }],
     ["challenge_sid", "factor.created", { challenge_sid: "x" }],
+    ["well-formed", "factor.created", { entity_identity: "\ud800" }, { method: "GET" }],
+    ["limitBytes", "factor.created", {}, {}, { limitBytes: "1" }],
     ["uuid must not", "factor.created", { uuid: `${crypto.randomUUID()}-retry` }],
     ["method", "factor.created", {}, { method: "PUT" }],
     ["extraParams", "factor.created", {}, { extraParams: { a: 1 } }],

@@ -4,7 +4,7 @@
  * handled; more than once only where a worker was killed between its work and its acknowledgement.
  *
  * npx tsx bench/durable/chaos.ts [runs] [seconds]
- * ENGINE=sqlite npx -y node@24 --import tsx bench/durable/chaos.ts [runs] [seconds]
+ * ENGINE=sqlite npm run node24 -- --import tsx bench/durable/chaos.ts [runs] [seconds]
  *
  * RATE: how many events arrive a second. WORKERS: how many processes handle them; with 0, the web
  * process does.

@@ -3,7 +3,7 @@
  * are stored a second at most, how fast they are handled, how long the app's event loop was blocked, and how
  * much a handled event leaves in the store.
  *
- * npx -y node@24 --import tsx bench/durable/engines.ts [rounds] [events]
+ * npm run node24 -- --import tsx bench/durable/engines.ts [rounds] [events]
  *
  * LANES: how many events are stored and handled at a time. See slow-fsync.c for a slower disk.
  */

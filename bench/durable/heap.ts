@@ -3,7 +3,7 @@
  *
  * node --expose-gc --import tsx bench/durable/heap.ts [events]
  * ENGINE=postgres node --expose-gc --import tsx bench/durable/heap.ts [events]
- * ENGINE=sqlite npx -y node@24 --expose-gc --import tsx bench/durable/heap.ts [events]
+ * ENGINE=sqlite npm run node24 -- --expose-gc --import tsx bench/durable/heap.ts [events]
  */
 import { createHandlers } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";

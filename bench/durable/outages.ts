@@ -5,7 +5,7 @@
  *
  * npx tsx bench/durable/outages.ts
  * ENGINE=postgres npx tsx bench/durable/outages.ts
- * ENGINE=sqlite npx -y node@24 --import tsx bench/durable/outages.ts
+ * ENGINE=sqlite npm run node24 -- --import tsx bench/durable/outages.ts
  */
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -3,7 +3,7 @@
  * random points, the files have the writes before their last fsync, and a random part of those since.
  * Each stored event must be in them, and SQLite must find them intact.
  *
- * npx -y node@24 --import tsx bench/durable/power-cuts.ts [events] [cuts]
+ * npm run node24 -- --import tsx bench/durable/power-cuts.ts [events] [cuts]
  */
 import { spawnSync } from "node:child_process";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync, writeSync } from "node:fs";

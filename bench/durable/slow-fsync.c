@@ -2,7 +2,7 @@
  * A disk whose fsync takes SLOW_FSYNC_US longer, for processes that load this library first:
  *
  * cc -shared -fPIC -o /tmp/slow-fsync.so bench/durable/slow-fsync.c -ldl
- * SLOW_FSYNC_US=2000 LD_PRELOAD=/tmp/slow-fsync.so npx -y node@24 --import tsx bench/durable/engines.ts
+ * SLOW_FSYNC_US=2000 LD_PRELOAD=/tmp/slow-fsync.so npm run node24 -- --import tsx bench/durable/engines.ts
  */
 #define _GNU_SOURCE
 #include <dlfcn.h>

@@ -2,7 +2,7 @@
  * Logins wait in this process; their webhooks arrive within 3 ms before or after that, at another.
  *
  * npx tsx bench/durable/waits.ts [waits]
- * ENGINE=sqlite npx -y node@24 --import tsx bench/durable/waits.ts [waits]
+ * ENGINE=sqlite npm run node24 -- --import tsx bench/durable/waits.ts [waits]
  */
 import { randomBytes, randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -149,7 +149,8 @@ async function listAllocators(contestant) {
   const bytes = new Map();
   const visit = ({ callFrame, selfSize, children }) => {
     const file = callFrame.url.replace(/.*\/dist\//, "").replace(/^file:.*\//, "");
-    const place = `${callFrame.functionName || "(anonymous)"} ${file}:${callFrame.lineNumber + 1}`;
+    const name = callFrame.functionName === "" ? "(anonymous)" : callFrame.functionName;
+    const place = `${name} ${file}:${callFrame.lineNumber + 1}`;
     bytes.set(place, (bytes.get(place) ?? 0) + selfSize);
     for (const child of children) visit(child);
   };

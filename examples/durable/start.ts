@@ -22,7 +22,7 @@ async function main(): Promise<void> {
   const children: ChildProcess[] = [];
   const stopped = new AbortController();
   const stopAll = () => stopped.abort();
-  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP"]) process.once(signal, stopAll);
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"]) process.once(signal, stopAll);
   // The program that reads the output has ended.
   process.stdout.on("error", stopAll);
   try {

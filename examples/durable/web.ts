@@ -32,9 +32,9 @@ async function main(): Promise<void> {
   const server = app.listen(Number(process.env.PORT ?? 0), "127.0.0.1");
   await once(server, "listening");
   console.log(`web ${process.pid}: listening on ${(server.address() as AddressInfo).port}`);
-  process.once("SIGTERM", () => {
-    void close(server, push, queue);
-  });
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"]) {
+    process.once(signal, () => void close(server, push, queue));
+  }
 }
 
 async function close(server: Server, push: PushWebhooks, queue: DurableQueue): Promise<void> {

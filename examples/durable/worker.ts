@@ -14,7 +14,9 @@ const worker = queue.work(handlers, {
   concurrency: 4,
   onError: (error) => console.log(`worker ${process.pid}: ${error.code}, will run again`),
 });
-process.once("SIGTERM", () => void close());
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"]) {
+  process.once(signal, () => void close());
+}
 
 async function close(): Promise<void> {
   await worker.close();

@@ -13,4 +13,4 @@ const server = createServer((req, res) => {
   if (path === "/webhooks/push") void push(req, res);
   else app(req, res);
 });
-server.listen(Number(process.env.PORT ?? 3000));
+server.listen(process.env.PORT ?? 3000);

@@ -23,4 +23,4 @@ const push = pushWebhooks({
 });
 const app = express().use("/webhooks/push", push);
 const server = createAppServer(app);
-server.listen(Number(process.env.PORT ?? 3000));
+server.listen(process.env.PORT ?? 3000);

@@ -19,5 +19,9 @@ app.route({
 });
 app.addHook("onClose", () => push.close());
 
-app.listen({ port: Number(process.env.PORT ?? 3000) }).then(console.log, console.error);
-process.once("SIGTERM", () => void app.close());
+const { PORT = "3000" } = process.env; // IIS passes the path of a named pipe
+const address = /^\d+$/.test(PORT) ? { port: Number(PORT) } : { path: PORT };
+app.listen(address).then(console.log, console.error);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"]) {
+  process.once(signal, () => void app.close());
+}

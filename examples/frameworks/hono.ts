@@ -1,4 +1,4 @@
-import { serve } from "@hono/node-server";
+import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import { pushWebhooks } from "express-push-verification";
 
@@ -11,8 +11,11 @@ push.on("challenge.approved", (event) => console.log(event.challenge_sid));
 const app = new Hono();
 app.all("/webhooks/push", (context) => push.fetch(context.req.raw));
 
-const server = serve({ fetch: app.fetch, port: Number(process.env.PORT ?? 3000) });
-process.once("SIGTERM", () => {
-  server.close();
-  void push.close();
-});
+const server = createAdaptorServer({ fetch: app.fetch });
+server.listen(process.env.PORT ?? 3000);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"]) {
+  process.once(signal, () => {
+    server.close();
+    void push.close();
+  });
+}

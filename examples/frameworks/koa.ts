@@ -14,8 +14,10 @@ app.use((context, next) => {
   return push(context.req, context.res);
 });
 
-const server = app.listen(Number(process.env.PORT ?? 3000));
-process.once("SIGTERM", () => {
-  server.close();
-  void push.close();
-});
+const server = app.listen(process.env.PORT ?? 3000);
+for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"]) {
+  process.once(signal, () => {
+    server.close();
+    void push.close();
+  });
+}

@@ -33,7 +33,7 @@ async function start(): Promise<void> {
   const app = await NestFactory.create(AppModule, { logger: ["error"] });
   app.use("/webhooks/push", app.get(PushReceiver).push); // before listen()
   app.enableShutdownHooks();
-  await app.listen(Number(process.env.PORT ?? 3000));
+  await app.listen(process.env.PORT ?? 3000);
 }
 
 void start();

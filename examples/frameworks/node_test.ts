@@ -20,9 +20,9 @@ after(async () => {
 void test("handles an approval", async () => {
   if (!server.listening) await once(server, "listening");
   const { port } = server.address() as AddressInfo;
-  const overrides = { entity_identity: "ada" };
+  const overrides = { entity_identity: "user-5e81-07" };
   const { path, headers, body = "" } = signedRequest(settings, "challenge.approved", overrides);
   const url = `http://127.0.0.1:${port}${path}`;
   assert.equal((await fetch(url, { method: "POST", headers, body })).status, 200);
-  assert.deepEqual(approved, ["ada"]);
+  assert.deepEqual(approved, ["user-5e81-07"]);
 });

@@ -1,4 +1,4 @@
-import { createEmulator } from "express-push-verification/emulator";
+import { AS_PUBLIC_SERVICE, createEmulator } from "express-push-verification/emulator";
 import type { LoginAttempts } from "./login-attempts";
 import { createSimulatedPhone, type SimulatedPhone } from "./simulated-phone";
 
@@ -16,7 +16,7 @@ export async function startDemo(
   entityIdentity: string,
   attempts: LoginAttempts,
 ): Promise<Demo> {
-  const emulator = createEmulator();
+  const emulator = createEmulator(AS_PUBLIC_SERVICE);
   await emulator.listen(0);
   const publicUrl = `${appUrl}/webhooks/push`;
   emulator.createWebhook({ webhook_url: publicUrl, friendly_name: "login" });
@@ -29,7 +29,6 @@ export async function startDemo(
       PUSH_ACCOUNT_URL: emulator.url,
       PUSH_VERIFY_URL: emulator.url,
       PUSH_PUBLIC_URL: publicUrl,
-      PUSH_SIGNATURE_HEADER: emulator.signatureHeader,
     },
     phone,
     async close() {

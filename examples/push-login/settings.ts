@@ -7,7 +7,6 @@ export interface Settings {
   authToken: string;
   /** The webhook_url, exactly as configured at the service. */
   publicUrl: string;
-  signatureHeader: string;
   service: VerificationService;
   client: AdminClient;
 }
@@ -35,7 +34,6 @@ export function readSettings(env: Readonly<Record<string, string | undefined>>):
     accountSid,
     authToken,
     publicUrl: read("PUSH_PUBLIC_URL"),
-    signatureHeader: env.PUSH_SIGNATURE_HEADER ?? "X-Service-Signature",
     service: createVerificationService({ verifyUrl, serviceSid, ...credentials }),
     client: createAdminClient({
       accountUrl: read("PUSH_ACCOUNT_URL"),

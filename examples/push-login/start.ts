@@ -38,12 +38,11 @@ async function main(): Promise<void> {
       ? await startDemo(appUrl, USER_IDENTITY, attempts)
       : undefined;
   const settings = readSettings(demo?.env ?? process.env);
-  const { accountSid, authToken, publicUrl, signatureHeader, service, client } = settings;
+  const { accountSid, authToken, publicUrl, service, client } = settings;
 
   const push = pushWebhooks({
     authToken,
     publicUrl,
-    signatureHeader,
     allowedAccountSids: [accountSid],
     confirm: confirmWith(client),
   });
@@ -82,5 +81,7 @@ async function main(): Promise<void> {
     await demo?.close();
     server.closeAllConnections();
   };
-  process.once("SIGINT", () => void end()).once("SIGTERM", () => void end());
+  for (const signal of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"]) {
+    process.once(signal, () => void end());
+  }
 }

@@ -1,14 +1,15 @@
 export { createAdminClient, type AdminClient } from "./client/client";
 export { confirmWith, type ConfirmWithOptions } from "./client/confirm-with";
-export type { AdminClientOptions } from "./client/options";
-export type { Page } from "./client/list";
-export type { CreatedKey, Key } from "./client/key";
-export type { Finding, Webhook, WebhookEventType, WebhookInput } from "./client/webhook";
+export type { AdminClientOptions, FetchOptions, RequestOptions } from "./client/options";
+export type { Page, PageQuery } from "./client/list";
+export type { CreatedKey, Key, KeyInput } from "./client/key";
+export type { Ensured, Finding, Receiver, Webhook } from "./client/webhook";
+export type { WebhookChange, WebhookEventType, WebhookInput } from "./client/webhook";
 export type { Challenges, Factors, FetchedChallenge, FetchedFactor } from "./client/resources";
-export type { Keys, Webhooks } from "./client/resources";
+export type { ChallengeKey, FactorKey, Keys, Webhooks } from "./client/resources";
 
 export { ApiError, type ApiErrorCode } from "./client/api-error";
-export { InputError } from "./client/input-error";
+export { InputError, type InputIssue } from "./client/input-error";
 
 export { adminRouter } from "./router/router";
 export type { AdminRouterOptions, ConsoleOptions } from "./router/options";

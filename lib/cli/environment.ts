@@ -1,5 +1,7 @@
 import { createInterface } from "node:readline";
 import { Writable } from "node:stream";
+import type { Command } from "commander";
+import { SIGNATURE_HEADERS } from "../core/door";
 import { UsageError } from "./arguments";
 import type { Terminal } from "./terminal";
 
@@ -22,11 +24,19 @@ export type Variable =
   | "PUSH_ADMIN_HEADER"
   | "PUSH_AUTH_TOKEN"
   | "PUSH_KEY_SECRET"
-  | "PUSH_QUEUE";
+  | "PUSH_QUEUE"
+  | "PUSH_SIGNATURE_HEADER";
 
 /** Reads an environment variable; "" when it is not set. */
 export function readVariable({ env }: Terminal, variable: Variable): string {
   return env[variable] ?? "";
+}
+
+/** Adds the option for the header that a command signs with, or the variable of the environment. */
+export function addSignatureHeader(command: Command, terminal: Terminal): Command {
+  const name = readVariable(terminal, "PUSH_SIGNATURE_HEADER") || SIGNATURE_HEADERS[0];
+  const what = "name of the signature header, or $PUSH_SIGNATURE_HEADER";
+  return command.option("--signature-header <name>", what, name);
 }
 
 /** Ctrl-C at a prompt. */
@@ -58,6 +68,7 @@ async function promptHidden({ stdin, stderr, signal }: Terminal, prompt: string)
       lines.once("SIGINT", interrupt);
       lines.once("close", () => reject(new UsageError("The prompt was closed without an input.")));
       signal.addEventListener("abort", interrupt, { once: true });
+      if (signal.aborted) interrupt();
     });
   } finally {
     lines.close();

@@ -1,4 +1,3 @@
-import { readFile } from "node:fs/promises";
 import { Option, type Command } from "commander";
 import {
   type Capture,
@@ -7,13 +6,15 @@ import {
   explainCause,
   joinReceivedUrl,
   listBodyPairs,
+  SIGNATURE_HEADERS,
   type SignatureCause,
   type SignatureReport,
   UncoveredTargetError,
 } from "../core/door";
 import { readCaptures } from "./record-command";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";
-import { readSecret } from "./environment";
+import { readSecret, readVariable } from "./environment";
+import { readTextFile } from "./text-file";
 import { choice, UsageError } from "./arguments";
 
 interface ExplainOptions {
@@ -27,8 +28,6 @@ interface ExplainOptions {
   accountSid?: string;
   json?: boolean;
 }
-
-const DEFAULT_NAME = "x-service-signature";
 
 /** Adds `explain`, which explains why the signature of a captured webhook request does not match. */
 export function addExplainCommand(program: Command, terminal: Terminal): void {
@@ -47,7 +46,11 @@ export function addExplainCommand(program: Command, terminal: Terminal): void {
       'header of the request, as for curl: "Name: value", or the signature alone; repeatable',
       (line: string, lines: string[] | undefined) => [...(lines ?? []), line],
     )
-    .option("--signature-header <name>", "name of the signature header among the headers")
+    .option(
+      "--signature-header <name>",
+      "name of the signature header among the headers, or $PUSH_SIGNATURE_HEADER",
+      readVariable(terminal, "PUSH_SIGNATURE_HEADER") || undefined,
+    )
     .option("--body-file <file>", "file with the body of a POST, as received")
     .option("--received-url <url>", "URL of the request as received; required for a GET")
     .addOption(choice("--method <method>", "HTTP method", ["POST", "GET"], "POST"))
@@ -75,7 +78,7 @@ async function listRequests(
   terminal: Terminal,
   { capture, header = [], bodyFile, receivedUrl, method }: ExplainOptions,
 ): Promise<ExplainedRequest[]> {
-  if (capture !== undefined) return (await readCaptures(capture)).map(fromCapture);
+  if (capture !== undefined) return (await readCaptures(terminal, capture)).map(fromCapture);
   if (header.length === 0) throw new UsageError("Pass --capture, or the headers with --header.");
   if (method === "GET" && receivedUrl === undefined) {
     throw new UsageError(
@@ -143,8 +146,10 @@ function findSignature(lines: readonly string[], name?: string): string | undefi
 
 function chooseName(names: string[]): string | undefined {
   if (names.includes("")) return "";
-  if (names.includes(DEFAULT_NAME)) return DEFAULT_NAME;
-  const candidates = names.filter((name) => name.endsWith("-signature"));
+  const known = SIGNATURE_HEADERS.map((name) => name.toLowerCase()).filter((name) =>
+    names.includes(name),
+  );
+  const candidates = known.length > 0 ? known : names.filter((name) => name.endsWith("-signature"));
   if (candidates.length > 1) {
     throw new UsageError(
       `Several headers may hold the signature: ${candidates.join(", ")}. Name the one that the service signs with in --signature-header.`,
@@ -159,9 +164,7 @@ function parseLine(line: string): { name: string; value: string } {
 }
 
 async function readBodyFile(terminal: Terminal, file: string): Promise<Buffer> {
-  const body = await readFile(file).catch((error: unknown) => {
-    throw new UsageError(`--body-file ${file} cannot be read.`, { cause: error });
-  });
+  const body = await readTextFile(terminal, "--body-file", file);
   // Editors and echo add a line break; a form does not end with one.
   const trimmed = body.toString("latin1").replace(/\r?\n$/, "").length;
   if (trimmed < body.length)

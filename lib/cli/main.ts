@@ -2,7 +2,9 @@
 import { runProgram } from "./program";
 
 const interrupted = new AbortController();
-for (const name of ["SIGINT", "SIGTERM"]) process.once(name, () => interrupted.abort(name));
+for (const name of ["SIGINT", "SIGTERM", "SIGHUP", "SIGBREAK"]) {
+  process.once(name, () => interrupted.abort(name));
+}
 
 const { env, stdin, stdout, stderr } = process;
 const terminal = { env, stdin, stdout, stderr, signal: interrupted.signal, hasFailed: false };

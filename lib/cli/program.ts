@@ -1,3 +1,4 @@
+import { parseEnv } from "node:util";
 import { isNativeError } from "node:util/types";
 import { Command, CommanderError } from "commander";
 import { describeError } from "../kit/thrown-value";
@@ -9,6 +10,7 @@ import { addRehearseCommand } from "./rehearse-command";
 import { addKeysCommand, addWebhooksCommand } from "./service-commands";
 import { Interruption } from "./environment";
 import { printNote, type Terminal } from "./terminal";
+import { readTextFile } from "./text-file";
 import { addTriggerCommand } from "./trigger-command";
 import { UsageError } from "./arguments";
 
@@ -20,10 +22,10 @@ const EXIT_CODES = { done: 0, failed: 1, usage: 2, interrupted: 130, terminated:
 /** Runs `push-webhooks` and returns its exit code; describes a failure on stderr, in one line. */
 export async function runProgram(args: readonly string[], terminal: Terminal): Promise<number> {
   const program = new Command("push-webhooks")
-    .version(version)
     .description(
       "Emulate, send, record and explain push-verification webhooks; manage Webhooks, Keys and queues.",
     )
+    .option("--env <file>", "file of variables, as for node --env-file; before the subcommand")
     .enablePositionalOptions()
     .showSuggestionAfterError()
     .exitOverride()
@@ -35,6 +37,13 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
       "after",
       "\nExit codes: 0 done; 1 failed, a request was rejected, or a problem was found; 2 wrong usage; 130 interrupted; 143 terminated.\nSecrets are read from the environment (PUSH_AUTH_TOKEN, PUSH_KEY_SECRET, PUSH_ADMIN_HEADER) or from a prompt.",
     );
+  try {
+    // The subcommands take the defaults of their options from it.
+    await readVariables(program, args, terminal);
+  } catch (error) {
+    return reportFailure(error, terminal);
+  }
+  program.version(version);
   addEmulatorCommand(program, terminal);
   addTriggerCommand(program, terminal);
   addExplainCommand(program, terminal);
@@ -53,6 +62,19 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   }
 }
 
+/** Adds the variables of the file of `--env` to the environment, which has precedence. */
+async function readVariables(
+  program: Command,
+  args: readonly string[],
+  terminal: Terminal,
+): Promise<void> {
+  program.parseOptions([...args]);
+  const { env: file } = program.opts<{ env?: string }>();
+  if (file === undefined) return;
+  const text = await readTextFile(terminal, "--env", file);
+  terminal.env = { ...parseEnv(text.toString()), ...terminal.env };
+}
+
 function reportFailure(error: unknown, terminal: Terminal): number {
   if (terminal.signal.aborted || error instanceof Interruption) return codeOfAbort(terminal);
   if (error instanceof CommanderError) {
@@ -64,9 +86,10 @@ function reportFailure(error: unknown, terminal: Terminal): number {
   return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
 }
 
-/** Returns 128 and the number of the signal, as shells do. */
+/** Returns the code that shells have for Ctrl-C, or for a process that another one ended. */
 function codeOfAbort({ signal }: Terminal): number {
-  return signal.reason === "SIGTERM" ? EXIT_CODES.terminated : EXIT_CODES.interrupted;
+  const isTerminated = signal.reason === "SIGTERM" || signal.reason === "SIGHUP";
+  return isTerminated ? EXIT_CODES.terminated : EXIT_CODES.interrupted;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { once } from "node:events";
-import { existsSync, readFileSync } from "node:fs";
+import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import { postgresQueue, redisQueue, sqliteQueue, type DurableQueue } from "../durable";
 import { createLogger } from "../kit/logger";
@@ -54,6 +54,7 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
         const queue = openStore(terminal, options);
         try {
           await waitUntilReady(queue, terminal);
+          await assertNamed(queue, options.name);
           await run(queue, options, command.args[0] ?? "");
         } finally {
           await queue.close({ deadlineMs: 1_000 });
@@ -61,13 +62,8 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
       });
   }
 
-  add(count, async (queue, { json, name }) => {
+  add(count, async (queue, { json }) => {
     const stats = await queue.stats();
-    const names = (await queue.names?.()) ?? [name];
-    if (!names.includes(name) && stats.workers === 0) {
-      const known = names.toSorted().join(", ") || "none";
-      throw new Error(`No event was ever stored in a queue named ${name}. Queues here: ${known}.`);
-    }
     if (json === true) return printJson(terminal, stats);
     printTable(terminal, ["COUNT", "VALUE"], Object.entries(stats));
   });
@@ -123,10 +119,20 @@ function openStore(terminal: Terminal, options: QueueCommandOptions): DurableQue
     return postgresQueue({ ...settings, connection, durability, create: false });
   }
   if (options.ca !== undefined) throw new UsageError("--ca is for redis:// and postgres:// only.");
-  if (store !== "" && existsSync(store)) return sqliteQueue({ ...settings, file: store });
+  if (store !== "" && !isMissing(store)) return sqliteQueue({ ...settings, file: store });
   throw new UsageError(
     "--queue, or PUSH_QUEUE, must be a URL with redis:// or postgres://, or a file that exists.",
   );
+}
+
+/** Returns whether there is no such file; false where this process may not see it. */
+function isMissing(file: string): boolean {
+  try {
+    return statSync(file, { throwIfNoEntry: false }) === undefined;
+  } catch {
+    // Opening the file says why.
+    return false;
+  }
 }
 
 function addRedisAuthority(store: string, file: string) {
@@ -149,12 +155,25 @@ function addPostgresAuthority(store: string, file: string): string {
   return url.href;
 }
 
-function readAuthority(file: string): Buffer {
+function readAuthority(file: string): string {
+  let text: string;
   try {
-    return readFileSync(file);
+    text = readFileSync(file, "latin1");
   } catch (error) {
     throw new UsageError(`--ca ${file} cannot be read.`, { cause: error });
   }
+  if (/^-----BEGIN /m.test(text)) return text;
+  throw new UsageError(
+    `--ca ${file} is no PEM file. Save it as text in UTF-8, without a byte order mark.`,
+  );
+}
+
+/** Rejects a misspelt name in a store that creates a queue with its first event. */
+async function assertNamed(queue: DurableQueue, name: string): Promise<void> {
+  const names = (await queue.names?.()) ?? [name];
+  if (names.includes(name) || (await queue.stats()).workers > 0) return;
+  const known = names.toSorted().join(", ") || "none";
+  throw new Error(`No event was ever stored in a queue named ${name}. Queues here: ${known}.`);
 }
 
 async function waitUntilReady(queue: DurableQueue, { signal }: Terminal): Promise<void> {

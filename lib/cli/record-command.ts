@@ -1,15 +1,18 @@
-import { appendFile, readFile } from "node:fs/promises";
+import { appendFile } from "node:fs/promises";
 import { once } from "node:events";
-import { createServer, request as requestHttp, type IncomingMessage } from "node:http";
+import { createServer, request as requestHttp } from "node:http";
+import type { IncomingMessage, ServerResponse } from "node:http";
 import { request as requestHttps } from "node:https";
 import type { AddressInfo } from "node:net";
 import { urlToHttpOptions } from "node:url";
 import type { Command } from "commander";
 import * as z from "zod";
+import { createListener } from "../kit/callbacks";
 import { isForOtherPage, isLocalHost, readLimited } from "../kit/local-server";
 import { parseJson } from "../kit/text";
 import { type Capture, pairHeaders } from "../core/door";
 import { print, printJson, printNote, printPainted, type Terminal } from "./terminal";
+import { readTextFile } from "./text-file";
 import { addServerOptions, assertUrl, type ServerOptions, UsageError } from "./arguments";
 
 interface RecordOptions extends ServerOptions {
@@ -33,11 +36,12 @@ const captureSchema = z.object({
 });
 
 /** Reads a file of captures. @throws UsageError for a file without any, or a line that is none. */
-export async function readCaptures(file: string): Promise<Capture[]> {
-  const text = await readFile(file, "utf8").catch((error: unknown) => {
-    throw new UsageError(`The file of captures ${file} cannot be read.`, { cause: error });
-  });
-  const lines = text.split("\n").filter((line) => line.trim() !== "");
+export async function readCaptures(terminal: Terminal, file: string): Promise<Capture[]> {
+  const text = await readTextFile(terminal, "The file of captures", file);
+  const lines = text
+    .toString()
+    .split("\n")
+    .filter((line) => line.trim() !== "");
   if (lines.length === 0) throw new UsageError(`${file} has no capture.`);
   return lines.map((line, index) => {
     const capture = captureSchema.safeParse(parseJson(line));
@@ -60,13 +64,15 @@ export function addRecordCommands(program: Command, terminal: Terminal): void {
         printNote(terminal, `The request was not stored: ${reason}`);
         return status;
       };
-      const server = createServer((req, res) => {
-        void store(req)
-          .catch(({ message }: Error) => reject(500, message))
-          .then((status) =>
-            res.writeHead(status, req.complete ? {} : { Connection: "close" }).end(),
-          );
-      });
+      const respond = async (req: IncomingMessage, res: ServerResponse) => {
+        const status = await store(req).catch(({ message }: Error) => reject(500, message));
+        res.writeHead(status, req.complete ? {} : { Connection: "close" }).end();
+      };
+      const server = createServer(
+        createListener(respond, (error) => {
+          printNote(terminal, `The response failed: ${(error as Error).message}`);
+        }),
+      );
       async function store(req: IncomingMessage): Promise<number> {
         const { method = "", url = "", headers, rawHeaders } = req;
         if (!isLocalHost(headers, [host, ...allowedHost])) {
@@ -106,7 +112,7 @@ export function addRecordCommands(program: Command, terminal: Terminal): void {
     .action(async (file: string, { to, json }: ReplayOptions) => {
       assertUrl("--to", to);
       const results: object[] = [];
-      for (const capture of await readCaptures(file)) {
+      for (const capture of await readCaptures(terminal, file)) {
         const status = await sendCapture(capture, to, terminal.signal);
         if (status !== 200) terminal.hasFailed = true;
         results.push({ method: capture.method, url: capture.url, status });

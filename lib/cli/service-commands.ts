@@ -3,7 +3,7 @@ import { ApiError, createAdminClient, type AdminClient, type Finding } from "../
 import { PUSH_EVENT_TYPES as TYPES, type PushEventType } from "../core/door";
 import { hideUserInfo } from "../kit/url";
 import { choice, UsageError } from "./arguments";
-import { readSecret, readVariable, SERVICE_SETTINGS } from "./environment";
+import { readSecret, readVariable, SERVICE_SETTINGS, type Variable } from "./environment";
 import { withProxy } from "./proxy";
 import { print, printJson, printNote, printPainted, printTable } from "./terminal";
 import type { Terminal } from "./terminal";
@@ -25,6 +25,10 @@ interface ServiceOptions {
   version?: "v1" | "v2";
 }
 
+/** The settings that each API needs. */
+const KEYS: readonly Variable[] = ["PUSH_ACCOUNT_URL", "PUSH_ACCOUNT_SID"];
+const WEBHOOKS: readonly Variable[] = ["PUSH_VERIFY_URL", "PUSH_ACCOUNT_SID", "PUSH_SERVICE_SID"];
+
 /** Adds `keys list|create|delete`. */
 export function addKeysCommand(program: Command, terminal: Terminal): void {
   const { signal } = terminal;
@@ -40,21 +44,21 @@ export function addKeysCommand(program: Command, terminal: Terminal): void {
     .argument("<sid>", "SID of the Key")
     .option("--force", "also revoke the Key of --username");
 
-  addServiceAction(list, terminal, async (client, { json }) => {
+  addServiceAction(list, terminal, KEYS, async (client, { json }) => {
     const all = await collect(client.keys.list({ signal }));
     if (json) return printJson(terminal, all);
     const rows = all.map((key) => [key.sid, key.date_created, key.friendly_name]);
     printTable(terminal, ["SID", "CREATED", "NAME"], rows);
   });
 
-  addServiceAction(create, terminal, async (client, { name, json }) => {
+  addServiceAction(create, terminal, KEYS, async (client, { name, json }) => {
     const key = await client.keys.create({ friendly_name: name }, { signal });
     if (json) return printJson(terminal, key);
     print(terminal, `${key.sid}\n${key.secret}`);
     printNote(terminal, "The secret is shown only once: store it now.");
   });
 
-  addServiceAction(remove, terminal, async (client, { force, json }, sid) => {
+  addServiceAction(remove, terminal, KEYS, async (client, { force, json }, sid) => {
     await client.keys.delete(sid, { force, signal });
     if (json) return printJson(terminal, { sid, deleted: true });
     print(terminal, `deleted ${sid}`);
@@ -80,7 +84,7 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
     .requiredOption("--url <url>", "publicUrl of the receiver")
     .addOption(choice("--handled <types...>", "types that the receiver handles", TYPES, TYPES));
 
-  addServiceAction(list, terminal, async (client, { json }) => {
+  addServiceAction(list, terminal, WEBHOOKS, async (client, { json }) => {
     const all = await collect(client.webhooks.list({ signal }));
     if (json) return printJson(terminal, all);
     const rows = all.map(({ sid, status, version, webhook_url, event_types }) => {
@@ -89,7 +93,7 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
     printTable(terminal, ["SID", "STATUS", "VERSION", "URL", "EVENTS"], rows);
   });
 
-  addServiceAction(ensure, terminal, async (client, options) => {
+  addServiceAction(ensure, terminal, WEBHOOKS, async (client, options) => {
     const { url, name, events, status, version, json } = options;
     const input = { friendly_name: name, event_types: events, webhook_url: url, status, version };
     const ensured = await client.webhooks.ensure(input, { signal });
@@ -98,7 +102,7 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
     printFindings(terminal, ensured.findings);
   });
 
-  addServiceAction(check, terminal, async (client, { url, handled, json }) => {
+  addServiceAction(check, terminal, WEBHOOKS, async (client, { url, handled, json }) => {
     const receiver = { publicUrl: url, handledTypes: () => handled };
     const findings = await client.webhooks.check(receiver, { signal });
     if (findings.length > 0) terminal.hasFailed = true;
@@ -115,6 +119,7 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
 function addServiceAction(
   command: Command,
   terminal: Terminal,
+  needed: readonly Variable[],
   run: (client: AdminClient, options: ServiceOptions, argument: string) => Promise<void>,
 ): void {
   for (const [flags, variable, description] of SERVICE_SETTINGS) {
@@ -125,7 +130,7 @@ function addServiceAction(
   }
   command.option("--json", "print one JSON document").action(async () => {
     const options = command.opts<ServiceOptions>();
-    const client = await connectToService(terminal, options);
+    const client = await connectToService(terminal, options, needed);
     try {
       await withProxy(terminal, () => run(client, options, command.args[0] ?? ""));
     } catch (error) {
@@ -148,18 +153,27 @@ const KEY_REJECTED =
   "The service rejected the credentials. Set PUSH_KEY_SECRET to the secret of the Key of --username or PUSH_KEY_SID; only a Main Key manages Keys.";
 
 /** Creates a client from the options of a command. @throws UsageError for a missing option. */
-async function connectToService(terminal: Terminal, options: ServiceOptions) {
-  const { accountUrl = "", verifyUrl = "", accountSid = "", serviceSid = "", username } = options;
+async function connectToService(
+  terminal: Terminal,
+  { accountUrl, verifyUrl, accountSid, serviceSid, username }: ServiceOptions,
+  needed: readonly Variable[],
+) {
   const variable = username === undefined ? "PUSH_AUTH_TOKEN" : "PUSH_KEY_SECRET";
   const values = [accountUrl, verifyUrl, accountSid, serviceSid];
-  const missing = SERVICE_SETTINGS.filter((_, index) => values[index] === "").map(
-    ([flags, name]) => `${flags.replace(/ .*/, "")} or ${name}`,
-  );
+  const missing = SERVICE_SETTINGS.filter(
+    ([, name], index) => needed.includes(name) && values[index] === undefined,
+  ).map(([flags, name]) => `${flags.replace(/ .*/, "")} or ${name}`);
   // A terminal is asked for the secret.
   if (!terminal.stdin.isTTY && readVariable(terminal, variable) === "") missing.push(variable);
   if (missing.length > 0) throw new UsageError(`Set ${missing.join(", ")}.`);
   const password = await readSecret(terminal, variable);
-  return createAdminClient({ accountUrl, verifyUrl, accountSid, serviceSid, username, password });
+  return createAdminClient({
+    ...(accountUrl !== undefined && { accountUrl }),
+    ...(verifyUrl !== undefined && serviceSid !== undefined && { verifyUrl, serviceSid }),
+    accountSid,
+    username,
+    password,
+  });
 }
 
 /** Collects the items of a list. */

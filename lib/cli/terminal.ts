@@ -6,7 +6,7 @@ export interface Terminal {
   stdin: NodeJS.ReadStream;
   stdout: NodeJS.WriteStream;
   stderr: NodeJS.WriteStream;
-  /** Aborts on SIGINT (Ctrl-C) and SIGTERM; its reason is the name of the signal. */
+  /** Aborts on a signal, such as SIGINT (Ctrl-C); its reason is the name of the signal. */
   signal: AbortSignal;
   /** Set by a command that failed or found a problem: the program ends with exit code 1. */
   hasFailed: boolean;

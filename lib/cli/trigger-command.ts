@@ -1,4 +1,3 @@
-import { STATUS_CODES } from "node:http";
 import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command } from "commander";
 import { createSid } from "../kit/sid";
@@ -13,7 +12,8 @@ import {
 import { SendError, sendRequest, type WebhookRequest, type WebhookResponse } from "../emulator";
 import { signedRequest } from "../testing";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";
-import { readSecret } from "./environment";
+import { addSignatureHeader, readSecret } from "./environment";
+import { explainForbidden, isOfReceiver } from "./rejected-request";
 import { assertUrl, choice, UsageError } from "./arguments";
 
 interface TriggerOptions {
@@ -39,8 +39,7 @@ const PAUSE_MS = 100;
 
 /** Adds `trigger`, which signs a webhook request and sends it. */
 export function addTriggerCommand(program: Command, terminal: Terminal): void {
-  program
-    .command("trigger")
+  addSignatureHeader(program.command("trigger"), terminal)
     .description("sign a webhook request with PUSH_AUTH_TOKEN and send it")
     .addArgument(new Argument("<type>", "type of the event").choices(PUSH_EVENT_TYPES))
     .requiredOption("--url <url>", "publicUrl of the receiver; it is signed")
@@ -50,7 +49,6 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
     .option("--content-type <type>", "content type of a POST")
     .addOption(choice("--version <version>", "version of the event", ["v1", "v2"], "v2"))
     .addOption(choice("--method <method>", "HTTP method", ["POST", "GET"], "POST"))
-    .option("--signature-header <name>", "name of the signature header", "X-Service-Signature")
     .option(
       "--set <name=value>",
       "set a parameter, also one that the specification does not have; repeatable",
@@ -63,14 +61,26 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
       const { version, method } = options;
       const ids = chooseIds(type, options);
       if (hasParameter(type, "challenge_sid")) printNote(terminal, CONFIRM_REJECTS);
-      const request = await createRequest(terminal, type, options, ids);
+      const createRequest = await createSigner(terminal, type, options);
+      const probe = (signatureHeader: string) => {
+        const request = createRequest({ ...ids, uuid: undefined }, signatureHeader);
+        return sendRequest(addressRequest(request, options), { signal: terminal.signal });
+      };
+      const sender = {
+        signatureHeader: options.signatureHeader,
+        urlFlag: "--url",
+        probe: options.badSignature === true ? undefined : probe,
+      };
       const shownIds = Object.entries(ids).map(([name, value]) => `${name} ${value}`);
       const results: object[] = [];
-      const addressed = addressRequest(request, options);
+      const addressed = addressRequest(createRequest(ids), options);
       for (let copy = 0; copy < (options.duplicate === true ? 2 : 1); copy++) {
         const { response, durationMs } = await sendToLateReceiver(terminal, addressed);
         const { status } = response;
-        const reason = explainResponse(response, method);
+        const isForbidden = status === 403 && isOfReceiver(response);
+        const reason = isForbidden
+          ? await explainForbidden(sender)
+          : explainResponse(response, method);
         results.push({ type, version, ...ids, status, durationMs, reason });
         if (status !== 200) terminal.hasFailed = true;
         if (reason !== undefined) printNote(terminal, reason);
@@ -121,18 +131,23 @@ const OTHER_PARTS = new Map([
   [429, "a rate limiter"],
 ]);
 
+/** What a receiver rejects with these statuses. */
+const REJECTIONS = new Map([
+  [400, "a parameter is missing or malformed, or the text has a second reading"],
+  [413, "the body is over limitBytes"],
+  [415, "the body must be a form; pass another --content-type"],
+  [500, "a handler failed, or another middleware has read the body"],
+  [503, "its store or its service is not available, or it is closing"],
+]);
+
 function explainResponse(response: WebhookResponse, method: "POST" | "GET"): string | undefined {
-  const { status, headers, body } = response;
+  const { status, headers } = response;
   if (status === 200) return undefined;
-  // The receiver responds so; nothing else ends the name of a status with a line break.
-  if (headers["cache-control"] === "no-store" && body === `${STATUS_CODES[status]}\n`) {
-    if (status === 403) {
-      return "The receiver's publicUrl and authToken must be equal to --url and PUSH_AUTH_TOKEN. Its onRejected listeners receive the reason.";
-    }
+  if (isOfReceiver(response)) {
     if (status === 405) {
       return `The receiver does not accept ${method}. Add it to the option methods of the receiver.`;
     }
-    return "The receiver rejected the request. Its onRejected listeners and its log receive the reason.";
+    return `The receiver rejected the request: ${REJECTIONS.get(status) ?? "it failed"}. The log of the app, or its process warning, says why.`;
   }
   const { location } = headers;
   if (typeof location === "string") {
@@ -147,29 +162,32 @@ function explainResponse(response: WebhookResponse, method: "POST" | "GET"): str
   return `Another part of the app, or a proxy, responded instead of the receiver, such as ${example}. Mount the receiver before it.`;
 }
 
-async function createRequest(
-  terminal: Terminal,
-  type: PushEventType,
-  options: TriggerOptions,
-  ids: Record<string, string>,
-): Promise<WebhookRequest> {
-  const { url, to, version, method, signatureHeader, set = [], badSignature } = options;
-  const { contentType } = options;
+// The receiver decides about a text with a second reading: it may have a confirm of its own.
+const confirm = () => true;
+
+/** Creates the function that signs the event with other parameters, and under another header. */
+async function createSigner(terminal: Terminal, type: PushEventType, options: TriggerOptions) {
+  const { url, to, version, method, set = [], badSignature, contentType } = options;
   assertUrl("--url", url);
   if (to !== undefined) assertUrl("--to", to);
-  const authToken = await readSecret(terminal, "PUSH_AUTH_TOKEN");
+  const token = await readSecret(terminal, "PUSH_AUTH_TOKEN");
+  const authToken = badSignature === true ? `not ${token}` : token;
   const names: readonly string[] = listParameterNames(type, version);
   // Later versions may have further parameters: any name can be sent.
   const extra = set.filter(([name]) => !names.includes(name));
   for (const [name] of extra) {
     printNote(terminal, `${type} ${version} has no parameter ${name}: it is sent as an extra.`);
   }
-  const signingToken = badSignature === true ? `not ${authToken}` : authToken;
-  const settings = { authToken: signingToken, publicUrl: url, signatureHeader };
-  const known = set.filter(([name]) => names.includes(name));
-  const overrides = { ...ids, ...Object.fromEntries(known) };
-  const extraParams = Object.fromEntries(extra);
-  return signedRequest(settings, type, overrides, { version, method, extraParams, contentType });
+  const known = Object.fromEntries(set.filter(([name]) => names.includes(name)));
+  const request = { version, method, extraParams: Object.fromEntries(extra), contentType };
+
+  return (ids: Record<string, string | undefined>, signatureHeader = options.signatureHeader) =>
+    signedRequest(
+      { authToken, publicUrl: url, signatureHeader, confirm },
+      type,
+      { ...known, ...ids },
+      request,
+    );
 }
 
 /**

@@ -65,6 +65,7 @@ export {
 export { publish, trace, type Diagnostics, type Traces } from "./observability/diagnostics";
 export { CLOSED, describeOutage, type Health, type StoreOutage } from "./observability/health";
 export { createReporter, type Capture, type ErrorListener } from "./observability/reporter";
+export { signAcceptedRequest } from "./receiver/accepted-request";
 export { isUuidUnique } from "./receiver/ambiguity";
 export { joinReceivedUrl } from "./receiver/incoming-request";
 export {
@@ -74,10 +75,11 @@ export {
 } from "./receiver/inspection";
 export { pairHeaders } from "./receiver/node-request";
 export { type PushWebhooks } from "./receiver/receiver";
-export { type VerifyOptions } from "./receiver/verify-options";
+export { VERIFY_RULES, type VerifyOptions } from "./receiver/verify-options";
 export { AUTH_TOKEN_EXPECTED, explainAuthToken, isAuthToken } from "./signature/auth-token";
 export { DeviceKey, JWT_ENCODING, type Decision } from "./signature/device-key";
 export { listBodyPairs } from "./signature/explain/bodies";
 export { explain, explainCause } from "./signature/explain/explain-signature";
 export { UncoveredTargetError, createGetParts } from "./signature/signed-parts";
 export { signRequest, type WebhookRequest } from "./signature/signed-request";
+export { SIGNATURE_HEADERS } from "./signature/signature-headers";

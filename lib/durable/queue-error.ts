@@ -12,7 +12,7 @@ import { brand } from "../kit/brand";
  * - `POSTGRES_NEWER`, `FILE_NEWER`: a newer version of this package wrote the schema or the file.
  * - `FILE_FOREIGN`: the file is no queue of this package, or one of another name.
  * - `FILE_DAMAGED`: SQLite finds the file malformed or without a table, at start or later.
- * - `FILE_READONLY`: the process may not write to the file, to those beside it, or to its folder.
+ * - `FILE_READONLY`: the process cannot write to the file, to those beside it, or to its folder.
  * - `FILE_IN_USE`: another process has the file open and it cannot be shared.
  */
 export type QueueErrorCode =

@@ -25,7 +25,13 @@ import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from 
 import { compareContent, toNewEvent } from "./stored-event";
 import { createWorkerPool, type RunningWorker, type WorkerPool } from "./worker";
 
-export type { DeadLetter, EventStatus } from "../core/door";
+export type {
+  DeadLetter,
+  DeadLetterOptions,
+  EventFailure,
+  EventState,
+  EventStatus,
+} from "../core/door";
 export type { QueueErrorCode } from "./queue-error";
 export type { Backoff, QueueOptions } from "./queue-options";
 export type { WorkOptions } from "./runner";

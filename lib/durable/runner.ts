@@ -16,6 +16,7 @@ import {
   publish,
   WebhookError,
 } from "../core/door";
+import { escapeControls } from "../kit/text";
 import { describeReasons, listReasons } from "../kit/thrown-value";
 import { CONFIRM, FUNCTION } from "../kit/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../kit/validate-options";
@@ -177,10 +178,12 @@ export function createRunner(
     },
     /** Reports a stored event that is a dead letter now. */
     reportDeadLetter(stored: unknown, attempts: number, error: string): void {
-      const { type, uuid, receiver } = readEventNames(stored);
-      publish("dead-lettered", () => ({ type, attempts }));
+      const { receiver, ...names } = readEventNames(stored);
+      publish("dead-lettered", () => ({ type: names.type, attempts }));
       const message = "An event is a dead letter now";
-      const fields = { queue, receiver, type, uuid, attempts, error };
+      // Texts of a signer, and of an error that may quote one.
+      const [type, uuid] = [names.type, names.uuid].map(escapeControls);
+      const fields = { queue, receiver, type, uuid, attempts, error: escapeControls(error) };
       logger?.error(fields, message);
     },
   };

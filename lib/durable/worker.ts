@@ -88,6 +88,8 @@ export function createWorkerPool(
     const member = createMember(true);
     /** The runs whose end is not stored. */
     const held = new Set<Run>();
+    /** The pauses before failed events are due. */
+    const pauses = new Set<NodeJS.Timeout>();
     let running = 0;
     let isDue = false;
     let claiming: Promise<void> | undefined;
@@ -150,7 +152,12 @@ export function createWorkerPool(
         runner.reportDeadLetter(parseJson(body), event.attempt, failure.reason);
       }
       if (plan.pauseMs !== undefined && !isFinishing) {
-        setTimeout(look, Math.min(plan.pauseMs + 1, MAX_TIMER_MS)).unref();
+        const pause = setTimeout(endPause, Math.min(plan.pauseMs + 1, MAX_TIMER_MS)).unref();
+        pauses.add(pause);
+        function endPause(): void {
+          pauses.delete(pause);
+          look();
+        }
       }
     }
 
@@ -164,6 +171,7 @@ export function createWorkerPool(
       look,
       async finish() {
         isFinishing = true;
+        pauses.forEach((pause) => clearTimeout(pause));
         member.isWorker = false;
         void beat();
         if (!isIdle()) await Promise.race([once(state, "idle"), once(state, "abandon")]);

@@ -90,7 +90,7 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const accessTokens = createAccessTokens(now);
   const faults = createFaults();
   const deliveries = new Deliveries(settings, faults);
-  const entities = new Entities(now, (type, fields) => {
+  const entities = new Entities(now, settings.identities, (type, fields) => {
     const event = { ...fields, type, account_sid: accountSid, service_sid: serviceSid };
     for (const webhook of webhooks.listFor(type)) deliveries.deliver(webhook, event);
   });

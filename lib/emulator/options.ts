@@ -5,6 +5,7 @@ import {
   isAuthToken,
   isFormType,
   type PushEventType,
+  SIGNATURE_HEADERS,
 } from "../core/door";
 import type * as z from "zod";
 import { createDigits, createSid } from "../kit/sid";
@@ -52,6 +53,12 @@ export interface EmulatorOptions {
   allowedHosts?: readonly string[] | undefined;
   /** Name of the signature header. @default "X-Service-Signature" */
   signatureHeader?: string | undefined;
+  /**
+   * What happens to a new `entity_identity` that the public service does not accept, which takes 8 to
+   * 64 letters, digits and dashes: `"warn"` accepts it and emits the process warning
+   * `IDENTITY_INVALID`, once; `"reject"` throws EmulatorError `PARAMETER_INVALID`. @default "warn"
+   */
+  identities?: "warn" | "reject" | undefined;
   /** Content type of POST webhook requests. @default "application/x-www-urlencoded" (section 5) */
   contentType?: string | undefined;
   /** Method of webhooks that do not set one. @default "POST" */
@@ -69,6 +76,19 @@ export interface EmulatorOptions {
   /** Clock for the dates of resources, in milliseconds since 1970. @default Date.now */
   now?: (() => number) | undefined;
 }
+
+/**
+ * Options of `createEmulator` that make it as the public service is, where that differs from the
+ * specification: the signature header, the content type, and the identities.
+ *
+ * @example
+ * const emulator = createEmulator({ ...AS_PUBLIC_SERVICE, webhooks: [{ webhook_url }] });
+ */
+export const AS_PUBLIC_SERVICE = {
+  signatureHeader: SIGNATURE_HEADERS[1],
+  contentType: "application/x-www-form-urlencoded",
+  identities: "reject",
+} as const satisfies EmulatorOptions;
 
 /** Options of an emulator, with the defaults. */
 export type EmulatorSettings = Complete<EmulatorOptions>;
@@ -98,6 +118,7 @@ const RULES: OptionRules<EmulatorOptions> = {
   },
   allowedHosts: HOSTNAMES,
   signatureHeader: HEADER_NAME,
+  identities: oneOf("warn", "reject"),
   contentType: {
     accepts: (value) =>
       typeof value === "string" && /^[\x20-\x7e]+$/.test(value) && isFormType(value),
@@ -132,7 +153,8 @@ export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorSettin
     keys,
     webhooks: options.webhooks ?? [],
     allowedHosts: options.allowedHosts ?? [],
-    signatureHeader: options.signatureHeader ?? "X-Service-Signature",
+    signatureHeader: options.signatureHeader ?? SIGNATURE_HEADERS[0],
+    identities: options.identities ?? "warn",
     contentType: options.contentType ?? FORM_CONTENT_TYPES[0],
     webhookMethod: options.webhookMethod ?? "POST",
     connectTimeoutMs: options.connectTimeoutMs ?? 5_000,

@@ -106,7 +106,8 @@ class ResponseTimeout extends Error {
 
 /** Returns whether a value has a `then`, like a promise and the queries of some libraries. */
 export function isPending<Value>(value: Value | Promise<Value>): value is Promise<Value> {
-  return typeof value === "object" && value !== null && "then" in value;
+  // A revoked Proxy throws.
+  return typeof value === "object" && value !== null && readThrown(() => "then" in value) === true;
 }
 
 /** Awaits a promise for up to `limitMs` milliseconds, then throws what the problem is; returns any other value. */

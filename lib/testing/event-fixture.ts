@@ -1,15 +1,16 @@
 import {
   type ChallengeDetails,
+  FORM_CONTENT_TYPES,
   isPushEventType,
   isUuidUnique,
   listParameterNames,
   type Pair,
   type ParameterName,
-  parseEvent,
   PUSH_EVENT_TYPES,
   type PushEventOf,
   type PushEventType,
   type PushEventVersion,
+  signAcceptedRequest,
   type V1_PARAMETERS,
 } from "../core/door";
 import { describeType, oneOf, suggestName } from "../kit/validate-options";
@@ -67,6 +68,14 @@ export interface EventFixtureOptions<Version extends PushEventVersion = PushEven
   version?: Version | undefined;
 }
 
+const SIGNING = {
+  authToken: "token-of-event-fixtures",
+  webhookUrl: "https://app.example.com/webhooks/push",
+  method: "POST",
+  signatureHeader: "X-Service-Signature",
+  contentType: FORM_CONTENT_TYPES[0],
+} as const;
+
 const RULES: OptionRules<EventFixtureOptions> = { version: oneOf("v1", "v2") };
 
 /**
@@ -74,8 +83,8 @@ const RULES: OptionRules<EventFixtureOptions> = { version: oneOf("v1", "v2") };
  * call a handler directly.
  *
  * @param overrides parameters with other values; undefined omits one.
- * @throws TypeError for a type, a parameter or an option that is unknown, or a uuid with two readings; WebhookError `PAYLOAD_INVALID` when
- *   a receiver would reject the overrides.
+ * @throws TypeError for a type, a parameter or an option that is unknown, or a uuid with two readings;
+ *   WebhookError with the code of a receiver that would reject the overrides.
  */
 export function eventFixture<Type extends PushEventType, Version extends PushEventVersion = "v2">(
   type: Type,
@@ -84,7 +93,7 @@ export function eventFixture<Type extends PushEventType, Version extends PushEve
 ): PushEventOf<Type, Version> {
   validateOptions<EventFixtureOptions>("eventFixture", options, RULES);
   const params = listFixturePairs(type, overrides, options.version ?? "v2");
-  return parseEvent(params) as PushEventOf<Type, Version>;
+  return signAcceptedRequest({ ...SIGNING, params }, {}).event as PushEventOf<Type, Version>;
 }
 
 /**

@@ -5,18 +5,20 @@ import {
   isMembers,
   type PushEventType,
   type PushEventVersion,
-  signRequest,
+  SIGNATURE_HEADERS,
+  VERIFY_RULES,
   type VerifyOptions,
   type WebhookRequest,
+  signAcceptedRequest,
 } from "../core/door";
-import { HEADER_NAME } from "../kit/option-rules";
 import { isText, validateOptions, oneOf, type OptionRules } from "../kit/validate-options";
 import { isHttpUrl } from "../kit/url";
 import { listFixturePairs, type EventFixtureOptions, type EventOverrides } from "./event-fixture";
 
 /**
  * The options of the receiver that the request is for. Other options of `pushWebhooks` are ignored,
- * so that its options object can be passed unchanged.
+ * so that its options object can be passed unchanged: a receiver may still reject the method, the
+ * account or the service.
  */
 export interface ReceiverSettings {
   /**
@@ -26,8 +28,14 @@ export interface ReceiverSettings {
   authToken: VerifyOptions["authToken"];
   /** The publicUrl, or the first of a list. */
   publicUrl: VerifyOptions["publicUrl"];
-  /** @default "X-Service-Signature" */
-  signatureHeader?: string | undefined;
+  /** The name of the signature header, or the first of a list. @default "X-Service-Signature" */
+  signatureHeader?: string | readonly string[] | undefined;
+  /** @default 65_536 */
+  limitBytes?: VerifyOptions["limitBytes"] | undefined;
+  /** @default none */
+  extraParameters?: VerifyOptions["extraParameters"] | undefined;
+  /** With it, a text with a second reading is no error. @default none */
+  confirm?: VerifyOptions["confirm"] | undefined;
 }
 
 /** Options of {@link signedRequest}. */
@@ -62,7 +70,10 @@ const SETTINGS_RULES: OptionRules<ReceiverSettings> = {
     expected: 'the publicUrl of the receiver, such as "https://app.example.com/webhooks/push"',
     required: true,
   },
-  signatureHeader: HEADER_NAME,
+  signatureHeader: VERIFY_RULES.signatureHeader,
+  limitBytes: VERIFY_RULES.limitBytes,
+  extraParameters: VERIFY_RULES.extraParameters,
+  confirm: VERIFY_RULES.confirm,
 };
 
 const RULES: OptionRules<SignedRequestOptions> = {
@@ -77,7 +88,8 @@ const RULES: OptionRules<SignedRequestOptions> = {
 };
 
 /**
- * Creates a signed webhook request with realistic parameters and a new uuid.
+ * Creates a signed webhook request with realistic parameters and a new uuid, which the receiver
+ * accepts.
  *
  * @param overrides parameters with other values; undefined omits one.
  *
@@ -85,7 +97,9 @@ const RULES: OptionRules<SignedRequestOptions> = {
  * const { path, headers, body } = signedRequest({ authToken, publicUrl }, "challenge.approved");
  * await request(app).post(path).set(headers).send(body).expect(200);
  *
- * @throws TypeError for a type, a parameter or an option that is unknown or impossible.
+ * @throws TypeError for a type, a parameter or an option that is unknown or impossible; WebhookError
+ *   with the code and the rule by which the receiver would reject the request, such as
+ *   `PAYLOAD_INVALID`, `PAYLOAD_AMBIGUOUS`, `BODY_TOO_LARGE` and `CONTENT_TYPE_UNSUPPORTED`.
  */
 export function signedRequest<Type extends PushEventType, Version extends PushEventVersion = "v2">(
   settings: ReceiverSettings,
@@ -93,22 +107,26 @@ export function signedRequest<Type extends PushEventType, Version extends PushEv
   overrides: EventOverrides<Type, Version> = {},
   options: SignedRequestOptions<Version> = {},
 ): SignedRequest {
-  const { authToken, publicUrl, signatureHeader } = Object(settings) as ReceiverSettings;
-  validateOptions("signedRequest", { authToken, publicUrl, signatureHeader }, SETTINGS_RULES);
+  const { authToken, publicUrl, signatureHeader, ...others } = Object(settings) as ReceiverSettings;
+  const { limitBytes, extraParameters, confirm } = others;
+  const checks = { limitBytes, extraParameters, confirm };
+  const receiver = { authToken, publicUrl, signatureHeader, ...checks };
+  validateOptions("signedRequest", receiver, SETTINGS_RULES);
   validateOptions("signedRequest", options, RULES);
   const params = [
     ...listFixturePairs(type, overrides, options.version ?? "v2"),
     ...Object.entries(options.extraParams ?? {}),
   ];
-  const request = signRequest({
+  const signing = {
     // Not a function: SETTINGS_RULES accepts none.
     authToken: [authToken as string | readonly string[]].flat()[0] ?? "",
     webhookUrl: [publicUrl].flat()[0] ?? "",
     method: options.method ?? "POST",
-    signatureHeader: signatureHeader ?? "X-Service-Signature",
+    signatureHeader: [signatureHeader ?? SIGNATURE_HEADERS].flat()[0] ?? "",
     contentType: options.contentType ?? FORM_CONTENT_TYPES[0],
     params,
-  });
+  };
+  const { request } = signAcceptedRequest(signing, checks);
   const path = request.url.replace(/^[^:]+:\/\/[^/?]*/, "").replace(/^(?!\/)/, "/");
   return { ...request, path };
 }

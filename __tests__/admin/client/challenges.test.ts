@@ -17,7 +17,7 @@ let emulator: Emulator;
 let client: ReturnType<typeof clientOf>;
 
 const clientAt = (at: string, options: Partial<AdminClientOptions> = {}) =>
-  clientOf(emulator, { at, timeoutMs: 2_000, maxRetries: 0, ...options });
+  clientOf(emulator, { at, maxRetries: 0, ...options });
 
 beforeEach(async () => {
   emulator = await startEmulator();

@@ -3,7 +3,8 @@ import type * as undici from "undici-types";
 import { collect, until } from "../../support/waiting";
 import { createAdminClient, type AdminClientOptions } from "express-push-verification/admin";
 import errors from "../../fixtures/errors.json";
-import { ACCOUNT_SID, SERVICE_SID } from "../../support/webhook-requests";
+import { ACCOUNT_SID, CHALLENGE_SID, SERVICE_SID } from "../../support/webhook-requests";
+import { HOSTILE_VALUES } from "../../support/thrown-values";
 import { clientAt, clientOptions, CREDENTIALS, useUpstream, WEBHOOK } from "../../support/upstream";
 
 const KEYS = `/2010-04-01/Accounts/${ACCOUNT_SID}/Keys`;
@@ -50,7 +51,10 @@ it("lists have three pages, forwards and backwards", async () => {
   ]);
   const pages = await collect(keys.pages({ pageSize: 2 }));
   expect(pages.map(({ items }) => items.length)).toEqual([2, 2, 1]);
-  expect([pages[0]?.previous, pages[2]?.next]).toEqual([undefined, undefined]);
+  expect({ previous: pages[0]?.previous, next: pages[2]?.next }).toEqual({
+    previous: undefined,
+    next: undefined,
+  });
   expect((await keys.page(pages[2]?.previous)).items).toEqual(pages[1]?.items);
 });
 
@@ -111,8 +115,7 @@ it.each([
   const stop = new AbortController();
   if (scripted === undefined) stop.abort(reason);
   else upstream.script.push(scripted);
-  const patient = clientAt(upstream.url, { timeoutMs: 60_000 });
-  const fetched = patient.keys.fetch(KEY_SID, { signal: stop.signal });
+  const fetched = upstream.client.keys.fetch(KEY_SID, { signal: stop.signal });
   const rejected = expect(fetched).rejects.toBe(reason);
   const sent = scripted === undefined ? 0 : 1;
   await until(() => upstream.seen.length === sent);
@@ -145,7 +148,7 @@ it.each<[string, "GET" | "POST" | "DELETE", object, tries: number, times?: numbe
   };
   const [{ status }] = await Promise.allSettled([calls[method]()]);
   const expected = tries > times ? "fulfilled" : "rejected";
-  expect([status, upstream.seen.length]).toEqual([expected, tries]);
+  expect({ status, length: upstream.seen.length }).toEqual({ status: expected, length: tries });
 });
 
 it("a rejected password is followed by the next one of the list, and an accepted one stays", async () => {
@@ -206,6 +209,7 @@ it.each<[string, (client: typeof upstream.client) => Promise<unknown>]>([
 
 it.each<[string, object]>([
   ["accountUrl", { accountUrl: undefined }],
+  ["verifyUrl", { verifyUrl: undefined }],
   ["accountUrl", { accountUrl: "api.example.com" }],
   ["accountUrl", { accountUrl: "https://me:hush@api.example.com" }],
   ["verifyUrl", { verifyUrl: "https://api.example.com/?x=1" }],
@@ -226,12 +230,52 @@ it.each<[string, object]>([
   expect(make).toThrow(expect.objectContaining({ message: expect.not.stringContaining("hush") }));
 });
 
+const credentials = { accountSid: ACCOUNT_SID, password: "secret" };
+const service = { verifyUrl: "http://127.0.0.1:9", serviceSid: SERVICE_SID };
+it("an API that is not used needs no URL, and its methods name the option that is missing", async () => {
+  const keysOnly = createAdminClient({ ...credentials, accountUrl: "http://127.0.0.1:9" });
+  const others = createAdminClient({ ...credentials, ...service });
+  const key = { entityIdentity: "user-7f3a-22", challengeSid: CHALLENGE_SID };
+  for (const [called, option] of [
+    [others.keys.create(), "accountUrl"],
+    [others.keys.page(), "accountUrl"],
+    [keysOnly.webhooks.page(), "verifyUrl"],
+    [keysOnly.webhooks.check({ publicUrl: "http://a", handledTypes: () => [] }), "verifyUrl"],
+    [keysOnly.challenges.fetch(key), "verifyUrl"],
+  ] as const) {
+    await expect(called).rejects.toMatchObject({ name: "InputError", issues: [{ path: option }] });
+  }
+  expect([keysOnly.serviceSid, others.serviceSid]).toEqual(["", SERVICE_SID]);
+  for (const one of [{}, { verifyUrl: service.verifyUrl }]) {
+    expect(() => createAdminClient({ ...credentials, ...one })).toThrow(/is not set/);
+  }
+});
+
 it("createAdminClient has an option fetch that undici's fits, also with a dispatcher", () => {
   type Option = NonNullable<AdminClientOptions["fetch"]>;
   expectTypeOf<typeof undici.fetch>().toExtend<Option>();
   expectTypeOf<typeof fetch>().toExtend<Option>();
   type Init = NonNullable<Parameters<Option>[1]> & { dispatcher: undici.Dispatcher };
   expectTypeOf<[string, Init]>().toExtend<Parameters<typeof undici.fetch>>();
+});
+
+const keys = { ok: true, status: 200, headers: new Headers() };
+it.each<[what: string, imitation: () => unknown]>([
+  ["nothing", () => undefined],
+  ["no promise", () => keys],
+  ["an object without headers", () => ({ ok: false, status: 500 })],
+  ["a body that is a text", () => ({ ...keys, body: '{"keys":[]}' })],
+  ["a body that cannot be iterated", () => ({ ...keys, body: {} })],
+  ["json() alone", () => ({ ...keys, json: async () => ({ keys: [] }) })],
+  ...HOSTILE_VALUES.map(([what, thrown]): [string, () => unknown] => [
+    `a throw of ${what}`,
+    () => {
+      throw thrown;
+    },
+  ]),
+])("an imitation of fetch that returns %s fails with an ApiError", async (_what, imitation) => {
+  const client = clientAt(upstream.url, { fetch: imitation as never, maxRetries: 0 });
+  await expect(client.keys.page()).rejects.toHaveProperty("name", "ApiError");
 });
 
 it("createAdminClient reads inherited options, and keeps the path of its base URLs", async () => {

@@ -28,6 +28,17 @@ async function find(handled: readonly PushEventType[] = CHALLENGES): Promise<str
   });
 }
 
+/** What a person does who follows the words of the findings about disabled Webhooks. */
+async function followWords(handled: readonly PushEventType[]): Promise<void> {
+  for (const { code, sid = "", fix } of await check({}, handled)) {
+    if (code !== "DISABLED") continue;
+    const [, types] = /event_types to (\[.*\]):/.exec(fix) ?? [];
+    const event_types = types === undefined ? {} : { event_types: JSON.parse(types) as ["*"] };
+    expect(fix).toMatch(/^Set status to "enabled"/);
+    await upstream.client.webhooks.update(sid, { status: "enabled", ...event_types });
+  }
+}
+
 const all = [...FACTORS, ...CHALLENGES];
 const disabled = { status: "disabled" } as const;
 const of = (...event_types: NonNullable<NewWebhook["event_types"]>) => ({ event_types });
@@ -46,7 +57,9 @@ const rows: [Partial<NewWebhook>[], readonly PushEventType[], string[], string[]
   [[{}, { ...of(...FACTORS), ...disabled }], all, ["DISABLED 1"]],
   [[disabled, of(...FACTORS)], FACTORS, []],
   [[disabled, {}], CHALLENGES, []],
-  [[disabled, disabled], CHALLENGES, ["DISABLED 0", "DISABLED 1"]],
+  // Both enabled, they would send each event twice.
+  [[disabled, disabled], CHALLENGES, ["DISABLED 0"]],
+  [[disabled, { ...of(...FACTORS), ...disabled }], all, ["DISABLED 0", "DISABLED 1"]],
   [[{}, { ...of(...all), ...disabled }], all, ["DISABLED 1"]],
   [[{}, {}], CHALLENGES, [`DUPLICATE 1 ${CHALLENGES.join(" ")}`]],
   [[of("*"), {}], all, [`DUPLICATE 1 ${CHALLENGES.join(" ")}`]],
@@ -67,6 +80,21 @@ it.each(rows)("of %j with handlers of %j finds %j", async (webhooks, handled, fo
   }
   expect(await find(handled)).toEqual(left);
 });
+
+it.each(rows.filter(([, , found]) => found.some((one) => one.startsWith("DISABLED"))))(
+  "the words about %j with handlers of %j name what is missing; followed, no type comes twice",
+  async (webhooks, handled) => {
+    for (const webhook of webhooks) upstream.createWebhook({ ...WEBHOOK, ...webhook });
+    const messages = (await check({}, handled)).map(({ message }) => message).join();
+    const enabled = (await upstream.listWebhooks()).filter(({ status }) => status === "enabled");
+    for (const type of handled) {
+      const isSent = enabled.some(({ event_types }) => event_types?.includes(type));
+      expect(messages.includes(type)).toBe(!isSent);
+    }
+    await followWords(handled);
+    expect(await find(handled)).toEqual([]);
+  },
+);
 
 const DIFFERS = ["URL_DIFFERS 0"];
 it.each<[url: string, alone: string[], beside: string[]]>([

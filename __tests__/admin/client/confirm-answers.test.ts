@@ -141,7 +141,7 @@ describeWithRedis("with a queue", () => {
     await until(async () => {
       const { deadLetters } = await queue.stats();
       return results.size === handled && deadLetters === rows.length - handled;
-    }, 100_000);
+    });
     for (const { uuid, error, attempts } of await collect(queue.deadLetters())) {
       results.set(uuid, error.replace(/:.*/s, ""));
       expect(attempts).toBe(service.askedFor(uuid) === 1 ? 1 : 3);

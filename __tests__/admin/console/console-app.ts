@@ -4,9 +4,8 @@ import type { AddressInfo } from "node:net";
 import express from "express";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
 import type { LiveUpdate } from "../../../lib/admin/console/console-view";
-import { signedRequest } from "express-push-verification/testing";
 import { send } from "../../support/servers";
-import { AUTH_TOKEN } from "../../support/webhook-requests";
+import { AUTH_TOKEN, eventRequest } from "../../support/webhook-requests";
 import { stopEmulators } from "../../support/emulators";
 import { startUpstream } from "../../support/upstream";
 import { makeStaffApp, type StaffAppOptions } from "../staff-app";
@@ -71,12 +70,12 @@ export async function startConsole(options: ConsoleOptions = {}) {
     publicUrl,
     /** Sends an event to the receiver as the service does; returns the status. */
     async deliver(
-      type: Parameters<typeof signedRequest>[1] = "challenge.approved",
+      type: Parameters<typeof eventRequest>[0] = "challenge.approved",
       overrides: Record<string, string> = {},
       { authToken = AUTH_TOKEN, signedUrl = publicUrl, headers = {}, ...others }: Sending = {},
     ): Promise<number> {
-      const settings = { authToken, publicUrl: signedUrl };
-      const signed = signedRequest(settings, type, overrides, others);
+      const settings = { authToken, publicUrl: signedUrl, ...others };
+      const signed = eventRequest(type, overrides, settings);
       const all = { ...signed.headers, ...headers };
       const response = await send(port, { ...signed, headers: all, path: PATH });
       await response.arrayBuffer();

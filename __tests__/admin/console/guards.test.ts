@@ -1,10 +1,13 @@
 /** Guards of the console, without a browser. */
 import fs from "node:fs";
+import type { RequestHandler } from "express";
 import { pushWebhooks } from "express-push-verification";
 import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
+import { silent } from "../../support/receivers";
 import { SECRETS } from "../../support/upstream";
+import { until } from "../../support/waiting";
 import { APPS, makeStaffApp, type StaffAppOptions } from "../staff-app";
-import { readRequests, startConsole, useConsoles } from "./console-app";
+import { openLive, readRequests, startConsole, useConsoles } from "./console-app";
 import { createMemoryQueue } from "./memory-queue";
 
 useConsoles();
@@ -78,7 +81,7 @@ describe.each(APPS)("the console on %s", (_name, makeApp) => {
     }
     expect(bytes).toBeLessThanOrEqual(65_000);
     const { status, headers } = await call("get ?a=b");
-    expect([status, headers.location]).toEqual([307, "./admin/"]);
+    expect({ status, location: headers.location }).toEqual({ status: 307, location: "./admin/" });
   });
 
   it("has no console unless it is asked for", async () => {
@@ -117,13 +120,70 @@ it("responds 503 when too many pages are open, and ends its streams with the ser
   expect(rejected.map(({ headers }) => headers.get("retry-after"))).toEqual(["5"]);
   await responses.find(({ ok }) => ok)?.body?.cancel();
   // The server sees a closed connection a moment later.
-  let next = await open();
-  while (!next.ok) next = await open();
-  const streams = [...responses, next].filter(({ bodyUsed }) => !bodyUsed);
+  await until(async () => {
+    const next = await open();
+    responses.push(next);
+    return next.ok;
+  });
+  const streams = responses.filter(({ bodyUsed }) => !bodyUsed);
   const ended = streams.map((stream) => stream.text());
   app.server.close();
   await Promise.allSettled(ended);
-}, 10_000);
+});
+
+it("ends a stream whose response a middleware has broken, and no other one", async () => {
+  const errors: unknown[] = [];
+  const logger = { ...silent, error: (fields: object) => void errors.push(fields) };
+  let isBroken = false;
+  const breakWrite: RequestHandler = (req, res, next) => {
+    const write = res.write.bind(res);
+    if (req.query.after === "broken") {
+      res.write = ((chunk: string) => {
+        if (isBroken) throw new Error("A wrapper failed.");
+        return write(chunk);
+      }) as never;
+    }
+    next();
+  };
+  const app = await startConsole({ router: { before: [breakWrite], logger } });
+  const [broken, other] = [await openLive(app, "broken"), await openLive(app)];
+  for (const stream of [broken, other]) expect(await stream.next()).toMatchObject({ rows: [] });
+  isBroken = true;
+  await app.deliver();
+  await expect(broken.next()).rejects.toThrow();
+  expect(await other.next()).toMatchObject({ rows: [{ type: "challenge.approved" }] });
+  expect(errors).toMatchObject([{ err: { message: "A wrapper failed." } }]);
+  await other.close();
+});
+
+it("writes nothing to a stream after its end, which a slow page delays", async () => {
+  let writes = 0;
+  let hasEnded: () => void;
+  const ended = new Promise<void>((resolve) => (hasEnded = resolve));
+  const delayEnd: RequestHandler = (req, res, next) => {
+    if (req.query.after === "slow") {
+      res.end = ((): unknown => {
+        res.write = (() => ++writes) as never;
+        hasEnded();
+        return res;
+      }) as never;
+    }
+    next();
+  };
+  const app = await startConsole({ router: { before: [delayEnd] } });
+  const slow = await openLive(app, "slow");
+  await slow.next();
+  const now = performance.now.bind(performance);
+  const clock = jest.spyOn(performance, "now").mockImplementation(() => now() + 5_000);
+  await ended;
+  clock.mockRestore();
+  const other = await openLive(app);
+  await other.next();
+  await app.deliver();
+  await other.next();
+  expect(writes).toBe(0);
+  await other.close();
+});
 
 describe("the options of the console", () => {
   const make = (options: object) => makeStaffApp(NOWHERE, options);

@@ -45,11 +45,11 @@ describeWithBrowser("the receiver's page", () => {
     const notice = (cause: string, title: string) =>
       page.locator(".notice", { hasText: cause }).getByText(title).waitFor();
     await app.deliver("challenge.approved", {}, { signedUrl: `${app.publicUrl}/` });
-    await notice("trailing slash", "1 request of the last 1 had a wrong signature.");
+    await notice("/, and publicUrl is", "1 request of the last 1 had a wrong signature.");
     await app.deliver("challenge.approved", {}, { authToken: "f".repeat(32) });
     await page.getByText("2 problems").click();
     await notice("Nothing is proven", "1 request of the last 2 had a wrong signature.");
-    await notice("trailing slash", "1 request of the last 2 had a wrong signature.");
+    await notice("/, and publicUrl is", "1 request of the last 2 had a wrong signature.");
   });
 
   it("sends a test event over the network, signed on the server", async () => {

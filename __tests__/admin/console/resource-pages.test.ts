@@ -57,7 +57,7 @@ describeWithBrowser("the page of the webhooks", () => {
     upstream.createWebhook({
       friendly_name: "first",
       webhook_url,
-      event_types: ["challenge.approved", "challenge.denied"],
+      event_types: ["challenge.approved", "factor.verified"],
       version: "v1",
       status: "disabled",
       webhook_method: "GET",
@@ -72,7 +72,7 @@ describeWithBrowser("the page of the webhooks", () => {
       ["4 findings", "Enable the webhook"],
       ["4 findings", "Set version to v2"],
       ["3 findings", "Subscribe to factor.created"],
-      ["2 findings", "Unsubscribe from challenge.denied"],
+      ["2 findings", "Unsubscribe from factor.verified"],
       ["1 finding", "Replace it with a webhook that uses POST"],
     ] as const) {
       await page.locator(".badge").getByText(left).waitFor();

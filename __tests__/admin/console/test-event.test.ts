@@ -49,20 +49,26 @@ describe("a test event that is sent directly", () => {
   });
 });
 
-it("a test event that is sent over the network goes to the publicUrl, follows no redirect, and names a connection that is refused", async () => {
+describe("a test event that is sent over the network", () => {
   const sendTo = async (port: number) => {
     const { handled, sendEvent } = await start({ publicUrl: `http://127.0.0.1:${port}/push` });
     const sent = await sendEvent({ via: "network" });
     expect(handled).toEqual([]);
     return sent;
   };
-  const seen: string[] = [];
-  const port = await startServer((req, res) => {
-    seen.push(`${req.method} ${req.url}`);
-    res.writeHead(302, { location: "/elsewhere" }).end();
+
+  it("goes to the publicUrl, and follows no redirect", async () => {
+    const seen: string[] = [];
+    const port = await startServer((req, res) => {
+      seen.push(`${req.method} ${req.url}`);
+      res.writeHead(302, { location: "/elsewhere" }).end();
+    });
+    expect(await sendTo(port)).toEqual({ status: 302, durationMs, uuid });
+    expect(seen).toEqual(["POST /push"]);
   });
-  expect(await sendTo(port)).toEqual({ status: 302, durationMs, uuid });
-  expect(seen).toEqual(["POST /push"]);
-  const refused = { durationMs, failure: "ECONNREFUSED", uuid };
-  expect(await sendTo(await findFreePort())).toEqual(refused);
+
+  it("names a connection that is refused", async () => {
+    const refused = { durationMs, failure: "ECONNREFUSED", uuid };
+    expect(await sendTo(await findFreePort())).toEqual(refused);
+  });
 });

@@ -142,6 +142,20 @@ it.each<[host: string, allowedHosts: string[] | undefined, outcome: string, trus
   expect(await write(headers, { trusts, allowedHosts })).toBe(outcome);
 });
 
+it.each([
+  ["another address of the server", "192.168.7.4", "192.168.7.4", REBOUND],
+  ["another machine", "192.168.7.5", "192.168.7.4", "created"],
+])("without allowedHosts, a foreign name from %s", async (_from, remote, local, outcome) => {
+  const before: RequestHandler[] = [
+    ({ socket }, _res, next) => {
+      Object.defineProperty(socket, "remoteAddress", { value: remote });
+      Object.defineProperty(socket, "localAddress", { value: local });
+      next();
+    },
+  ];
+  expect(await write({ Host: "evil.example" }, { allowedHosts: undefined, before })).toBe(outcome);
+});
+
 it.each<[name: string, values: unknown[]]>([
   ["allowedOrigins", ["*", "null", "file://", "staff.example.test", "https://Staff.example.test"]],
   ["allowedOrigins", [`${STAFF}/`, `${STAFF}/admin`, `${STAFF}:443`, /staff/]],

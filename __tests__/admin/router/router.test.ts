@@ -6,6 +6,7 @@ import express from "express";
 import type { Logger } from "express-push-verification";
 import { adminRouter } from "express-push-verification/admin";
 import { ACCOUNT_SID, SERVICE_SID } from "../../support/webhook-requests";
+import { WRAPPERS } from "../../support/response-wrappers";
 import { MAIN_KEY, SECRETS, useUpstream, WEBHOOK } from "../../support/upstream";
 import { APPS, makeStaffApp, type StaffAppOptions } from "../staff-app";
 
@@ -67,7 +68,7 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
 
     const { status, body } = await call("post /webhooks", WEBHOOK);
     const account = { account_sid: ACCOUNT_SID, service_sid: SERVICE_SID };
-    expect([status, body]).toMatchObject([201, { ...WEBHOOK, ...account }]);
+    expect({ status, body }).toMatchObject({ status: 201, body: { ...WEBHOOK, ...account } });
     const path = `/webhooks/${body.sid}`;
     expect(follow("/x/webhooks", body.url)).toBe(`/x${path}`);
     const fetched = await call(`get ${path}`);
@@ -136,6 +137,30 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
     expect(rejected).toMatchObject({ status: 500, body: { code: "BODY_CONSUMED" } });
   });
 
+  it.each(WRAPPERS.filter(([, , throws]) => throws !== true))(
+    "responds behind a middleware: %s",
+    async (_wrapper, middleware) => {
+      const { call } = start({ makeApp, before: [middleware as express.RequestHandler] });
+      for (const [line, status] of Object.entries({ "get /keys": 200, "get /nowhere": 404 }))
+        expect(await call(line)).toHaveProperty("status", status);
+    },
+  );
+
+  it.each(["setHeader", "status", "json", "send", "end"])(
+    "audits a write, and ends no process, behind a middleware that breaks res.%s",
+    async (method) => {
+      const breakMethod: express.RequestHandler = (_req, res, next) => {
+        res[method as "end"] = fail;
+        next();
+      };
+      const { call, audits } = start({ makeApp, before: [breakMethod], as: "account" });
+      for (const line of ["get /keys", "get /nowhere", "put /keys"])
+        await expect(call(line)).rejects.toHaveProperty("code", "ECONNRESET");
+      await expect(call("post /keys", {})).rejects.toHaveProperty("code", "ECONNRESET");
+      expect(audits.map(({ action }) => action)).toContain("key.create");
+    },
+  );
+
   it("responds, and audits without an actor, when all options throw, also the logger", async () => {
     const throwing = { debug: fail, info: fail, warn: fail, error: fail };
     const audits: unknown[] = [];
@@ -182,7 +207,7 @@ describe("authorize", () => {
 it("rejects every write of readOnly with 405, with the other methods in Allow", async () => {
   const { call } = start({ readOnly: true });
   const { status, headers } = await call("post /keys", {});
-  expect([status, headers.allow]).toEqual([405, "GET"]);
+  expect({ status, allow: headers.allow }).toEqual({ status: 405, allow: "GET" });
 });
 
 it("onAudit receives each write, successful or rejected, without a secret, and no read", async () => {
@@ -238,7 +263,7 @@ describe("failures of the service", () => {
     upstream.script.push(scripted as never);
     const response = await start({ timeoutMs: 150 }).call("get /keys");
     const body = { code, status, message: expect.any(String) };
-    expect([response.status, response.body]).toEqual([status, body]);
+    expect({ status: response.status, body: response.body }).toEqual({ status, body });
     expect(response.headers["retry-after"]).toBe(status === 429 ? "7" : undefined);
     expect(response.headers["www-authenticate"]).toBeUndefined();
   });
@@ -247,7 +272,7 @@ describe("failures of the service", () => {
     const { call } = start();
     for (const line of [`get /keys/${KEY_SID}`, `get /webhooks/${WEBHOOK_SID}`]) {
       const { status, text, body } = await call(line);
-      expect([status, body.code]).toEqual([404, 20404]);
+      expect({ status, code: body.code }).toEqual({ status: 404, code: 20404 });
       expect(text).not.toMatch(/AC[0-9a-f]{32}|2010-04-01|Services|docs\.example/);
     }
     const message = `No _${ACCOUNT_SID}x with Basic ${btoa(`${ACCOUNT_SID}:hush`)}`;
@@ -304,7 +329,7 @@ it.each<[status: number, line: string, body?: unknown, type?: string]>([
   const headers: Record<string, string> = body === undefined ? {} : { "content-type": type };
   const response = await start().call(line, sent, headers);
   const rejection = { status, code: expect.any(String), message: expect.any(String) };
-  expect([response.status, response.body]).toEqual([status, rejection]);
+  expect({ status: response.status, body: response.body }).toEqual({ status, body: rejection });
   expect(upstream.seen).toEqual([]);
   expect(({} as { x?: unknown }).x).toBeUndefined();
 });

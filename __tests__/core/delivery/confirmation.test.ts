@@ -48,7 +48,7 @@ it.each(["challenge.approved", "challenge.denied"] as const)(
     const { push, wait } = start({ confirm });
     const port = await startServer((req, res) => push(Object.assign(req, { rawBody }), res));
     expect(await sendTo(port, request)).toHaveProperty("status", 200);
-    expect(await wait(5_000)).toHaveProperty("type", type);
+    expect(await wait(60_000)).toHaveProperty("type", type);
   },
 );
 
@@ -69,10 +69,13 @@ describe("option confirm", () => {
         return confirm(event, context);
       },
     });
-    const waiting = wait(5_000);
+    const waiting = wait(60_000);
     for (let times = 0; times < 2; times++) expect(await receive(approval())).toBe(200);
     expect(await waiting).toBe(confirmed[0]);
-    expect([confirmed.length, events]).toEqual([calls, confirmed.slice(0, 1)]);
+    expect({ length: confirmed.length, events }).toEqual({
+      length: calls,
+      events: confirmed.slice(0, 1),
+    });
   });
 
   it.each<Partial<PushWebhooksOptions>>([{}, { acknowledge: "before" }, { dedupe: false }])(
@@ -84,7 +87,11 @@ describe("option confirm", () => {
       });
       expect(await receive(approval())).toBe(403);
       await expect(wait(1)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
-      expect([events, rejected, failed]).toEqual([[], ["NOT_CONFIRMED"], []]);
+      expect({ events, rejected, failed }).toEqual({
+        events: [],
+        rejected: ["NOT_CONFIRMED"],
+        failed: [],
+      });
     },
   );
 

@@ -56,7 +56,7 @@ it("runs handlers once when the response to a claim is lost after the store kept
     if (claims++ === 0) throw new Error("the connection was reset");
     return found;
   };
-  const { deliver } = start({ ...memory, claim }, 2_000);
+  const { deliver } = start({ ...memory, claim }, 60_000);
   expect([await deliver(), claims]).toEqual(["new", 2]);
   expect(await deliver()).toBe("duplicate");
   expect(run).toHaveBeenCalledTimes(1);
@@ -98,7 +98,10 @@ it("claims once for deliveries during a run, completes after it, and releases af
     await nextTurn();
     log.push("run");
   });
-  expect([await first, await during]).toEqual(["new", "duplicate"]);
+  expect({ first: await first, during: await during }).toEqual({
+    first: "new",
+    during: "duplicate",
+  });
   const failed = deliver(keyOf("b"), () => Promise.reject(new Error("no")));
   await expect(failed).rejects.toThrow("no");
   const released = `release ${claimed[1]?.owner}`;
@@ -121,7 +124,7 @@ it.each([
   const store = createMemoryDedupe();
   const gate = createGate();
   const first = start(store).deliver(keyOf("a"), () => gate.opened.then(end));
-  const second = start(store, 2_000).deliver();
+  const second = start(store, 60_000).deliver();
   await nextTurn();
   expect(run).not.toHaveBeenCalled();
   gate.open();

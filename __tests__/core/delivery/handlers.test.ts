@@ -7,6 +7,7 @@ import {
   type HandlerContext,
   type PushEvent,
   type PushEventType,
+  type PushWebhooks,
 } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import { areHandlersEmpty } from "../../../lib/core/delivery/handler-registry";
@@ -15,7 +16,7 @@ import { silent } from "../../support/receivers";
 import { HOSTILE_VALUES } from "../../support/thrown-values";
 import { createGate, nextTurn } from "../../support/waiting";
 import { useWarnings } from "../../support/warnings";
-import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
+import { AUTH_TOKEN, CHALLENGE_SID, PUBLIC_URL } from "../../support/webhook-requests";
 
 const event = eventFixture("challenge.approved");
 const context = { attempt: 3, authTokenIndex: 0, publicUrlIndex: 0, receiver: "login" };
@@ -24,7 +25,7 @@ const FAILED: unknown = expect.objectContaining({ code: "HANDLER_FAILED" });
 const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, name: "login" };
 
 /** Runs the handlers of an approval, or of an event of another type. */
-function dispatch(handlers: Handlers, type: string = event.type, handlerTimeoutMs = 1_000) {
+function dispatch(handlers: Handlers, type: string = event.type, handlerTimeoutMs = 14_000) {
   const push = pushWebhooks({ ...options, handlers, handlerTimeoutMs, logger: silent });
   return push.dispatch({ ...event, type } as PushEvent, context);
 }
@@ -124,6 +125,13 @@ describe("createHandlers", () => {
   });
 });
 
+/** Waits for a challenge that nobody decides. */
+async function endWait(push: PushWebhooks): Promise<void> {
+  const wait = { challengeSid: `YC${"9".repeat(32)}`, entityIdentity: "nobody-1" };
+  const ended = push.waitForChallenge({ ...wait, timeoutMs: 1 });
+  await expect(ended).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+}
+
 describe("dispatch", () => {
   const published = useChannels("handled", "unhandled", "failed");
   const warnings = useWarnings();
@@ -162,14 +170,50 @@ describe("dispatch", () => {
     expect(warnings.listCodes()).toEqual(["HANDLER_FAILED"]);
   });
 
-  it.each([
-    ["without a handler", [], ["EVENT_UNHANDLED"]],
-    ["that only onAny receives", [noop], []],
-  ])("warns once of events %s: %j", async (_what, handlers, codes) => {
+  type Prepare = (push: PushWebhooks) => unknown;
+  const wait: Prepare = (push) =>
+    push.waitForChallenge({ challengeSid: CHALLENGE_SID, entityIdentity: event.entity_identity });
+  it.each<[what: string, isHandled: boolean, prepare: Prepare]>([
+    ["nothing", false, () => {}],
+    ["README's onRejected", false, (push) => push.onRejected(noop)],
+    ["onError", false, (push) => push.onError(noop)],
+    ["a handler of another type", false, (push) => push.on("factor.created", noop)],
+    ["onAny", true, (push) => push.onAny(noop)],
+    ["onUnhandled", true, (push) => push.onUnhandled(noop)],
+    ["a wait", true, wait],
+    ["a wait for another challenge that has ended", true, endWait],
+  ])("of an event of a receiver with %s, handled: %s", async (what, isHandled, prepare) => {
+    const warn = jest.fn();
+    for (const logger of [undefined, { ...silent, warn }]) {
+      const push = pushWebhooks({ ...options, logger });
+      const prepared = prepare(push);
+      for (let times = 0; times < 2; times++) await push.dispatch(event);
+      await prepared;
+      const isOfItsType = isHandled && what !== "onUnhandled";
+      expect(push.handledTypes().includes(event.type)).toBe(isOfItsType);
+    }
+    expect(warnings.listCodes()).toEqual(isHandled ? [] : ["EVENT_UNHANDLED"]);
+    expect(warn).toHaveBeenCalledTimes(isHandled ? 0 : 2);
+    expect(published.map(([name]) => name)).toEqual(
+      Array(4).fill(isHandled ? "handled" : "unhandled"),
+    );
+  });
+
+  it("a wait counts for each receiver and worker with the same handlers", async () => {
+    const handlers = createHandlers();
+    await endWait(pushWebhooks({ ...options, handlers, logger: silent }));
+    await dispatch(handlers);
+    await dispatch(createHandlers());
+    expect(published.map(([name]) => name)).toEqual(["handled", "unhandled"]);
+  });
+
+  it("a wait is no handler of factors and of types that are not known", async () => {
     const push = pushWebhooks(options);
-    for (const handler of handlers) push.onAny(handler);
-    for (let times = 0; times < 2; times++) await push.dispatch(event);
-    expect(warnings.listCodes()).toEqual(codes);
+    await endWait(push);
+    for (const type of ["factor.created", "challenge.expired"]) {
+      await push.dispatch({ ...event, type } as PushEvent);
+    }
+    expect(published.map(([name]) => name)).toEqual(["unhandled", "unhandled"]);
   });
 
   it("fails once with all errors, after the last handler ends", async () => {
@@ -218,7 +262,6 @@ describe("dispatch", () => {
   it.each<[string, type: string, more: object]>([
     ["handled", "challenge.approved", { attempt: 3, durationMs }],
     ["failed", "challenge.denied", { attempt: 3, durationMs, code: "HANDLER_FAILED" }],
-    // Only onAny receives it.
     ["unhandled", "factor.created", {}],
     ["unhandled", "factor.suspended", {}],
   ])("publishes and logs an event that was %s: %s", async (result, type, more) => {
@@ -226,7 +269,6 @@ describe("dispatch", () => {
     const push = pushWebhooks({ ...options, logger: { ...silent, warn, error } })
       .on("challenge.approved", noop)
       .on("challenge.denied", () => Promise.reject(new Error("no")))
-      .onAny(noop)
       .onError(onError);
     const run = { ...context, receiver: "worker" };
     const dispatched = push.dispatch({ ...event, type } as PushEvent, run);

@@ -136,6 +136,9 @@ describe("parseEvent", () => {
   });
 
   describe("with JSON that is not as specified", () => {
+    const JSON_NAMES = words(
+      "factor_metadata challenge_details challenge_hidden_details challenge_metadata",
+    );
     const NOT_SPECIFIED = "does not have the specified members";
     const PROTO = "has a member named __proto__";
     const long = `{"a":"${"x".repeat(1024)}"}`;
@@ -199,10 +202,16 @@ describe("parseEvent", () => {
       expect(issues).toMatchObject([{ message: "is nested more than 32 levels deep" }]);
     });
 
-    it("takes the text null for an absent field", () => {
-      const event = parse("challenge.denied", "v2", { challenge_metadata: "null" });
+    it.each(
+      JSON_NAMES.flatMap((name) => [
+        ["", name],
+        ["null", name],
+      ]),
+    )("takes the text %j of %s for an absent field", (text, name = "") => {
+      const event = parse("challenge.denied", "v2", { [name]: text });
       expect(event).toMatchObject({ version: "v2", issues: [] });
-      expect(event).not.toHaveProperty("challenge_metadata");
+      expect(event).not.toHaveProperty(name);
+      expect(event.params).toContainEqual([name, text]);
     });
 
     it("reports the problem of each of several parameters", () => {

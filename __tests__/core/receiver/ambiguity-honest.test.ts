@@ -1,3 +1,4 @@
+import fc from "fast-check";
 import { PUSH_EVENT_TYPES } from "express-push-verification";
 import { createFindAmbiguity, findForeignParameter } from "../../../lib/core/receiver/ambiguity";
 import { parseEvent } from "../../../lib/core/event/parse";
@@ -97,7 +98,8 @@ it.each<[what: string, version: "v1" | "v2", overrides: Params, declared?: strin
   ["a name of v2 in a declared value", "v1", { event_id: "factor_friendly_namex" }, EVENT],
   ["a dot where the type may be", "v1", { status: "", user_type: "a.b" }, "status user_type"],
 ])("rejects, as the documented price, %s", (_what, version, overrides, declared = "") => {
-  expect(isAccepted(honestCut(version, type, overrides), words(declared))).toBe(false);
+  const found = findAmbiguity(honestCut(version, type, overrides), words(declared));
+  expect(found).toHaveProperty("parameter", expect.stringMatching(/^[a-z_]+$/));
 });
 
 it("accepts a dot where the type is clear, and a name that ends like the text before uuid", () => {
@@ -137,7 +139,8 @@ it("names an undeclared parameter that leaves two uuids, rather one after uuid",
   const both = honestCut("v1", type, { zone: "eu", tz: "UTC" });
   expect(findAmbiguity(both)).toHaveProperty("parameter", "zone");
   const other = honestCut("v1", type, { api_version: "2", uuid: `${UUID}-retry` });
-  expect(findAmbiguity(other)).toEqual({ reason: "the text shows another uuid" });
+  const reason = "the text shows another uuid";
+  expect(findAmbiguity(other)).toEqual({ reason, parameter: "uuid" });
 });
 
 it("names an undeclared source_type that leaves two types", () => {
@@ -149,7 +152,37 @@ it("names an undeclared source_type that leaves two types", () => {
   expect(findAmbiguity(cut, ["tz"])).toHaveProperty("parameter", "source_type");
   expect(isAccepted(cut, ["tz", "source_type"])).toBe(true);
   const other = honestCut("v1", type, { tag: `type${type}`, zone: "eu" });
-  expect(findAmbiguity(other)).toEqual({ reason: "the text shows another type" });
+  const reason = `tag contains type${type}`;
+  expect(findAmbiguity(other)).toEqual({ reason, parameter: "tag" });
+});
+
+it.each([
+  ["entity_type", "eu", { entity_type: "us-1", eu: "1" }],
+  ["entity_zone", "eu", { entity_zone: "u", eu: "1" }],
+])("names %s where its name, its value or the next name meet as %s", (...row) => {
+  const [parameter, text, overrides] = row;
+  const found = findAmbiguity(honestCut("v2", type, overrides), namesOf(overrides));
+  const where = "where its name and value, or the next name, meet";
+  expect(found).toEqual({ parameter, reason: `${parameter} contains ${text} ${where}` });
+});
+
+it("names a parameter for each of 20,000 rejections of declared names and values", () => {
+  const name = fc.stringMatching(/^e[tuv][euv]{0,2}$/);
+  const value = fc.stringMatching(/^[etuv-]{0,5}$/);
+  let rejections = 0;
+  const record = fc.dictionary(name, value, { minKeys: 1, maxKeys: 4 });
+  fc.assert(
+    fc.property(record, fc.constantFrom(...EVENTS), (params, [version, one]) => {
+      const found = findAmbiguity(honestCut(version, one, params), namesOf(params));
+      if (found === undefined) return;
+      rejections++;
+      expect(found.parameter).toBeDefined();
+      const [, shown = "", contained = ""] = /^(\S+) contains (\S+)/.exec(found.reason) ?? [];
+      if (contained !== "" && shown !== "the") expect(found.parameter).toBe(shown);
+    }),
+    { numRuns: 20_000 },
+  );
+  expect(rejections).toBeGreaterThan(50);
 });
 
 it("accepts an unknown type without a service, unless a value shows one", () => {
@@ -172,7 +205,7 @@ it.each([...words("access entity_sid expiration_date exp event-id user_uuid zone
     const value = parameter === "user_uuid" ? UUID : "1";
     expect(await receive(eventRequest(type, { [parameter]: value }))).toBe(400);
     const about = { code: "PAYLOAD_AMBIGUOUS", parameter };
-    expect([errors, logged]).toMatchObject([[about], [about]]);
+    expect({ errors, logged }).toMatchObject({ errors: [about], logged: [about] });
     expect(counted).toMatchObject([["rejected", about]]);
   },
 );

@@ -59,11 +59,17 @@ beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 describe("the function authToken", () => {
-  it("is not called for an account that is not allowed", async () => {
+  it.each([
+    ["account", { allowedAccountSids: [ACCOUNT_SID] }, (sid: string) => requestOf(sid)],
+    [
+      "service",
+      { allowedServiceSids: [SERVICE_SID] },
+      (sid: string) => requestOf(ACCOUNT_SID, sid.replace("AC", "VA")),
+    ],
+  ])("is not called for %s that is not allowed", async (_what, options, makeRequest) => {
     const resolver = jest.fn(() => AUTH_TOKEN);
-    const options = { allowedAccountSids: [ACCOUNT_SID] };
-    for (const account of [sidOf("AC", 1), "AC1", ""]) {
-      expect(await verify(resolver, requestOf(account), options)).toBe("ACCOUNT_NOT_ALLOWED");
+    for (const sid of [sidOf("AC", 1), "AC1", ""]) {
+      expect(await verify(resolver, makeRequest(sid), options)).toBe("ACCOUNT_NOT_ALLOWED");
     }
     expect(resolver).not.toHaveBeenCalled();
     expect(await verify(resolver, requestOf(), options)).toBe("accepted");
@@ -133,12 +139,12 @@ describe("the function authToken", () => {
     expect(resolver).toHaveBeenCalledTimes(3);
   });
 
-  it("is not called for 10 s for an account without a token", async () => {
+  it("is not called for 1 s for an account without a token", async () => {
     const resolver = jest.fn<string | undefined, []>(() => undefined);
     for (let index = 0; index < 100; index++) await verify(resolver);
     expect(resolver).toHaveBeenCalledTimes(1);
     resolver.mockReturnValue(AUTH_TOKEN);
-    jest.advanceTimersByTime(9_999);
+    jest.advanceTimersByTime(999);
     expect(await verify(resolver)).toBe("SIGNATURE_MISMATCH");
     jest.advanceTimersByTime(1);
     expect(await verify(resolver)).toBe("accepted");
@@ -230,7 +236,7 @@ describe("lookups for invented accounts", () => {
     for (let index = 0; index < 20_100; index += 100)
       await Promise.all(flood(resolver, 100, index));
     jest.advanceTimersByTime(1_000);
-    // An unknown account is not looked up again for 10 s.
+    // An unknown account is not looked up again for 1 s.
     expect(await verify(resolver)).toBe("SIGNATURE_MISMATCH");
     resolver.mockReturnValue(AUTH_TOKEN);
     expect(await verify(resolver)).toBe("accepted");
@@ -272,4 +278,28 @@ describe("lookups for invented accounts", () => {
     await jest.advanceTimersByTimeAsync(1_001);
     expect(await fresh).toBe("accepted");
   });
+});
+
+it("the lookups of one account's services do not delay another account", async () => {
+  const authToken: AuthTokenResolver = () => later(2_000).then(() => AUTH_TOKEN);
+  const other = sidOf("AC", 1);
+  const send = (first: number) =>
+    Array.from({ length: 1_100 }, (_, index) =>
+      verify(authToken, requestOf(other, sidOf("VA", first + index))),
+    );
+  // Each service becomes a verified one.
+  const first = verify(authToken);
+  for (const start of [0, 1_100]) {
+    const verified = Promise.all(send(start));
+    await jest.advanceTimersByTimeAsync(60_000);
+    await verified;
+  }
+  expect(await first).toBe("accepted");
+  const flooded = [...send(0)];
+  const good = verify(authToken);
+  flooded.push(...send(1_100));
+  await jest.advanceTimersByTimeAsync(4_000);
+  expect(await good).toBe("accepted");
+  await jest.advanceTimersByTimeAsync(60_000);
+  expect(await Promise.all(flooded)).toContain("OVERLOADED");
 });

@@ -82,7 +82,7 @@ it("handlers that run after the response are completed once, after deadlineMs", 
   await jest.advanceTimersByTimeAsync(300);
   expect(await status).toBe(200);
   await push.close();
-  expect([marks, failed]).toEqual([["complete"], []]);
+  expect({ marks, failed }).toEqual({ marks: ["complete"], failed: [] });
 });
 
 it.each<[Partial<PushWebhooksOptions>, leastMs: number]>([
@@ -106,7 +106,7 @@ it("a store that is down is retried for 8 s, then the response is 503", async ()
   await jest.advanceTimersByTimeAsync(7_000);
   expect(errors).toEqual([]);
   await jest.advanceTimersByTimeAsync(1_000);
-  expect([await status, events]).toEqual([503, []]);
+  expect({ status: await status, events }).toEqual({ status: 503, events: [] });
   expect(errors).toMatchObject([{ cause: { message: "down" } }]);
   expect(inspect(errors, { depth: 10, showHidden: true })).not.toContain("parameters");
 });

@@ -116,8 +116,8 @@ it("has no explanation when there is no token", async () => {
 
 it.each<[what: string, names: string[], shown: string]>([
   ["none", ["x-signature-version"], ""],
-  ["the one of another vendor", ["X-Acme-Signature"], "has x-acme-signature;"],
-  ["three of four", ["a-signature", "b-signature", "c-signature", "d-signature"], "c-signature;"],
+  ["the one of another vendor", ["X-Acme-Signature"], "has x-acme-signature."],
+  ["three of four", ["a-signature", "b-signature", "c-signature", "d-signature"], "c-signature."],
   ["no long one, and none that forges", [`${"x".repeat(51)}-signature`, "!-signature"], ""],
 ])("a missing signature header names headers that may hold it: %s", async (_what, names, shown) => {
   const headers = Object.fromEntries(names.map((name) => [name, "hush"]));
@@ -125,5 +125,5 @@ it.each<[what: string, names: string[], shown: string]>([
   expect(code).toBe("SIGNATURE_MISSING");
   expect(message).toContain(shown);
   expect(message).not.toMatch(/hush|x{51}|!|d-signature/);
-  expect(message.includes("The request has")).toBe(shown !== "");
+  expect(message.includes("the request has")).toBe(shown !== "");
 });

@@ -1,10 +1,17 @@
 /** Receivers on servers of `node:http2`: a good request is accepted, a hostile one does no harm. */
-import { connect, createServer, type ClientHttp2Session, type Http2Server } from "node:http2";
+import {
+  connect,
+  createServer,
+  type ClientHttp2Session,
+  type Http2Server,
+  type Http2ServerResponse,
+} from "node:http2";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { WebhookError } from "express-push-verification";
 import { HOSTILE_ROWS } from "../../support/hostile-rows";
 import { createReceiver } from "../../support/receivers";
+import { until } from "../../support/waiting";
 import { eventRequest, type TestRequest } from "../../support/webhook-requests";
 
 let receiver: ReturnType<typeof createReceiver>;
@@ -16,9 +23,10 @@ afterEach(() => {
   server.close();
 });
 
-function start(options = {}): void {
-  receiver = createReceiver({ deadlineMs: 100, ...options });
+function start(options = {}, wrap = (_res: Http2ServerResponse) => {}): void {
+  receiver = createReceiver({ deadlineMs: 1_000, ...options });
   server = createServer((req, res) => {
+    wrap(res);
     receiver.push(req as unknown as IncomingMessage, res as unknown as ServerResponse);
   }).listen(0);
   session = connect(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
@@ -61,7 +69,7 @@ it.each(
     .flat()
     .flatMap(([what, sent, ...row]) => ("path" in sent ? [[what, sent, row] as const] : [])),
 )("hostile: %s", async (_what, request, [result, more]) => {
-  start({ deadlineMs: 5_000, ...more?.options });
+  start({ deadlineMs: 14_000, ...more?.options });
   const statuses = typeof result === "string" ? new WebhookError(result, "").status : result;
   expect([statuses].flat()).toContain(await send(request));
   expect(receiver.failed).toEqual([]);
@@ -82,4 +90,22 @@ it.each<[string, TestRequest, Parameters<typeof send>[1], number[]]>([
   for (const next of [good(), measured(), get()]) expect(await send(next)).toBe(200);
   expect(receiver.events).toHaveLength(3);
   expect(receiver.failed).toEqual([]);
+});
+
+it.each([false, true])("responds behind a wrapper of end; it throws: %s", async (throws) => {
+  start({ deadlineMs: 1_000 }, (res) => {
+    const end = res.end.bind(res);
+    res.end = ((chunk?: string) => {
+      if (chunk !== undefined) Buffer.from(chunk);
+      if (throws && res.statusCode !== 200) throw new Error("A wrapper failed.");
+      return chunk === undefined ? end() : end(chunk);
+    }) as never;
+  });
+  const large = { ...good(), body: "x".repeat(70_000) };
+  expect(await send({ ...large, headers: {} }, { hasEnd: false })).toBe(403);
+  expect(await send(large, { isEndless: true })).toBe(413);
+  expect(await send(good())).toBe(200);
+  // When the rest of the body was discarded.
+  if (throws) await until(() => receiver.failed.length === 2);
+  expect(receiver.failed.filter((code) => code !== "INTERNAL_ERROR")).toEqual([]);
 });

@@ -1,5 +1,5 @@
 /** Bodies of `node:http`: unread, read before, cut short, and of adapters. */
-import { once } from "node:events";
+import { EventEmitter, once } from "node:events";
 import type { IncomingMessage } from "node:http";
 import { PassThrough, Readable } from "node:stream";
 import timers from "node:timers";
@@ -7,6 +7,7 @@ import { isPromise } from "node:util/types";
 import { connect, type Socket } from "node:net";
 import { runInNewContext } from "node:vm";
 import { inject } from "light-my-request";
+import { createRequest, createResponse, type RequestOptions } from "node-mocks-http";
 import type { PushWebhooksOptions } from "express-push-verification";
 import { createReceiver } from "../../support/receivers";
 import {
@@ -25,6 +26,7 @@ import {
 } from "../../support/servers";
 import type { ListenerOf, Middleware } from "../../support/servers";
 import type { NodeMessage } from "../../../lib/core/receiver/node-request";
+import { testSignal } from "../../support/waiting";
 
 afterEach(stopServers);
 
@@ -104,6 +106,19 @@ async function putBack(req: NodeMessage): Promise<void> {
   copy.end(Buffer.concat(parts));
 }
 
+/** Reads the first chunk, and puts it back. */
+async function unshift(req: NodeMessage): Promise<Buffer> {
+  const [data] = (await once(req, "data")) as [Buffer];
+  req.pause().unshift(data);
+  return data;
+}
+const defineThrowing = (name: "rawBody" | "body") => (req: NodeMessage) => {
+  const get = () => {
+    throw new Error("Invalid JSON");
+  };
+  Object.defineProperty(req, name, { get });
+};
+
 interface Row {
   before?: Before;
   /** The same for a `Request`, if there is such a thing. */
@@ -133,6 +148,12 @@ const BODIES: Record<string, Row> = {
   "with a collector that is collecting": { before: (req) => (collect(req), once(req, "data")) },
   "with a collector that has ended": { before: (req) => (collect(req), once(req, "end")) },
   "read and put back": { before: putBack },
+  "read and put back by unshift": { before: unshift },
+  "kept, and put back by unshift": {
+    before: async (req) => (req.rawBody = await unshift(req)),
+  },
+  "with a rawBody that throws": { before: defineThrowing("rawBody") },
+  "with a body that throws": { before: defineThrowing("body") },
   "kept as bytes": { before: keptAs({ rawBody: Buffer.from(body) }) },
   "kept as text": { before: keptAs({ rawBody: body, body: "x" }) },
   "kept as bytes of another realm": { before: keptAs({ rawBody: otherBytes }) },
@@ -146,6 +167,10 @@ const BODIES: Record<string, Row> = {
     before: consume,
     fetch: (request) => request.text(),
     reason: "it kept neither|bodyUsed .* or a clone of it",
+  },
+  "read, with a body that throws": {
+    before: (req) => consume(req).then(() => defineThrowing("body")(req)),
+    reason: "its getter of req.body throws",
   },
   "read, and an empty object kept": { before: parsedAs({}), reason: "it kept neither" },
   "parsed to a nested form": { before: parsedAs({ a: { b: "1" } }), reason: "it kept neither" },
@@ -186,6 +211,7 @@ type Column = (row: Row, segments: readonly string[]) => Promise<string>;
 function serve(listenerOf: ListenerOf, head: string, encode: (part: string) => string): Column {
   return async ({ before = () => {}, options }, segments) => {
     const { push, result } = createPush(options);
+    const ended = testSignal();
     let socket: Socket | undefined;
     const keepSocket: Middleware = (req, _res, next) => {
       ({ socket } = req);
@@ -202,7 +228,7 @@ function serve(listenerOf: ListenerOf, head: string, encode: (part: string) => s
       sent += text.length;
       // Ends when the receiver has responded, too.
       const isReceived = () => (socket?.bytesRead ?? 0) >= sent || client.bytesRead > 0;
-      while (!isReceived()) await new Promise(setImmediate);
+      while (!isReceived() && !ended.aborted) await new Promise(setImmediate);
     }
     return result.finally(() => client.destroy());
   };
@@ -288,4 +314,33 @@ it("reads a body once it was announced, from adapters of serverless platforms", 
   const res = { writeHead: (status: number) => written.push(status), end() {} };
   await (push(req, res as never) as unknown as Promise<void>);
   expect(written).toEqual([200]);
+});
+
+describe("a mock of a request", () => {
+  const { "content-type": type = "", ...signed } = headers;
+  const length = { "content-length": String(body.length) };
+  type Mock = Partial<RequestOptions> & { sent?: string };
+  it.each<[string, Mock, number]>([
+    ["a text", { body: body as never }, 200],
+    ["a text, with a length", { body: body as never, headers: length }, 200],
+    ["an object", { body: Object.fromEntries(pairs) }, 200],
+    ["an object, with a length", { body: Object.fromEntries(pairs), headers: length }, 200],
+    ["a rawBody", { rawBody: body }, 200],
+    ["events", { headers: length, sent: body }, 200],
+    ["chunked events", { headers: { "transfer-encoding": "chunked" }, sent: body }, 200],
+    ["another object", { body: { a: "1" }, headers: length }, 403],
+    ["too many bytes", { headers: length, sent: "x".repeat(65_537) }, 413],
+    ["a length over the limit", { headers: { "content-length": "65537" } }, 413],
+    ["no body", { headers: length }, 408],
+    ["nothing", {}, 403],
+  ])("of node-mocks-http with %s", async (_what, { sent, ...mock }, status) => {
+    const { push, failed } = createReceiver({ deadlineMs: 100 });
+    const all = { ...signed, "content-type": type, ...mock.headers };
+    const req = createRequest({ method: "POST", url: PATH, ...mock, headers: all });
+    const res = createResponse({ eventEmitter: EventEmitter });
+    const done = push(req, res) as unknown as Promise<void>;
+    if (sent !== undefined) req.send(sent);
+    await done;
+    expect([res.statusCode, failed]).toEqual([status, []]);
+  });
 });

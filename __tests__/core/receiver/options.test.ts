@@ -24,7 +24,7 @@ const BAD: Record<string, unknown[]> = {
     ...ILL_FORMED.map((url) => [PUBLIC_URL, url]),
     ...NO_URLS,
   ],
-  signatureHeader: ["", "X Signature", "X-Sig:", "é", 5],
+  signatureHeader: ["", "X Signature", "X-Sig:", "é", 5, [], ["X-A", ""], [["X-A"]]],
   urlMatching: ["any", "", true],
   limitBytes: NO_NUMBERS,
   handlerTimeoutMs: [...NO_NUMBERS, 2 ** 31],

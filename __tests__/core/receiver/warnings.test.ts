@@ -8,9 +8,14 @@ import {
 } from "express-push-verification";
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
 import { createWarnOfPath } from "../../../lib/core/receiver/warnings";
-import { AUTH_TOKEN, CHALLENGE_SID, PUBLIC_URL } from "../../support/webhook-requests";
+import {
+  AUTH_TOKEN,
+  CHALLENGE_SID,
+  eventRequest,
+  PUBLIC_URL,
+} from "../../support/webhook-requests";
 import { createReceiver } from "../../support/receivers";
-import { APPS, startServer, stopServers } from "../../support/servers";
+import { APPS, send, startServer, stopServers } from "../../support/servers";
 import { useWarnings } from "../../support/warnings";
 
 const path = new URL(PUBLIC_URL).pathname;
@@ -32,15 +37,15 @@ describe("createWarnOfPath", () => {
     ["/", 1],
   ])("of %j: %i warnings", (url, count) => {
     const warn = createWarnOfPath([PUBLIC_URL, "https://hooks.example.test/second"]);
-    for (let times = 0; times < 2; times++) warn(url, false);
+    for (let times = 0; times < 2; times++) warn(url, false, false);
     expect(warnings.listMessages()).toHaveLength(count);
   });
 
   it("names both paths, bounded and escaped, without a query, unless that of publicUrl is /", () => {
-    createWarnOfPath(["https://hooks.example.test"])("/favicon.ico", false);
+    createWarnOfPath(["https://hooks.example.test"])("/favicon.ico", false, false);
     const url = `/a\u202E${"x".repeat(20_000)}`;
-    createWarnOfPath([`https://a.example/${"y".repeat(20_000)}?token=hush`])(url, false);
-    createWarnOfPath([PUBLIC_URL])("/other?code=hush", false);
+    createWarnOfPath([`https://a.example/${"y".repeat(20_000)}?token=hush`])(url, false, false);
+    createWarnOfPath([PUBLIC_URL])("/other?code=hush", false, false);
     const [long = "", short = ""] = warnings.listMessages();
     expect(long).toContain("/a\\u202exx");
     expect(long.length).toBeLessThan(1_000);
@@ -50,25 +55,58 @@ describe("createWarnOfPath", () => {
   });
 });
 
-type App = RequestListener & { use: (...args: unknown[]) => unknown };
+type App = RequestListener & Record<string, (...args: unknown[]) => unknown>;
 const SERVERS = [...APPS, ["connect", connect]] as unknown as [string, () => App][];
-it.each(SERVERS)(
-  "a receiver in %s warns once of other routes without a path, not if a proxy rewrites its path",
-  async (_name, createApp) => {
-    const [bare, mounted] = [createApp(), createApp()];
-    bare.use(createPush());
-    mounted.use("/push", createPush());
-    const statuses: number[] = [];
-    for (const app of [mounted, bare, bare]) {
-      const port = await startServer(app);
-      statuses.push((await fetch(`http://127.0.0.1:${port}/push/other`)).status);
-      if (app === mounted) expect(warnings.list()).toEqual([]);
-    }
-    expect(statuses).toEqual([403, 403, 403]);
-    expect(warnings.listMessages()).toEqual([expect.stringContaining(`app.use("${path}", push)`)]);
-    expect(warnings.listMessages()[0]).toContain("/push/other");
-  },
-);
+
+/** How an app mounts a receiver, and whether a request for another path warns. */
+type Mount = [name: string, mount: (app: App) => unknown, warns: boolean];
+const MOUNTS: Mount[] = [
+  ["without a path", (app) => app.use?.(createPush()), true],
+  ["at another path, as behind a proxy", (app) => app.use?.("/push", createPush()), false],
+];
+const ROUTES: Mount[] = [
+  ["at a route", (app) => app.post?.("/push/other", createPush()), false],
+  ["at one of several routes", (app) => app.all?.(["/a", "/push/other"], createPush()), false],
+  ["at a pattern", (app) => app.post?.(/^.push/, createPush()), false],
+];
+it.each(
+  SERVERS.flatMap(([server, createApp]) =>
+    (server === "connect" ? MOUNTS : [...MOUNTS, ...ROUTES]).map(
+      ([name, mount, warns]) => [server, name, mount, warns, createApp] as const,
+    ),
+  ),
+)("a receiver in %s mounted %s", async (_server, _name, mount, warns, createApp) => {
+  const app = createApp();
+  mount(app);
+  const port = await startServer(app);
+  for (let times = 0; times < 2; times++) {
+    const { status } = await fetch(`http://127.0.0.1:${port}/push/other`, { method: "POST" });
+    expect(status).toBe(403);
+  }
+  const messages = warnings.listMessages();
+  expect(messages).toHaveLength(warns ? 1 : 0);
+  if (warns) expect(messages[0]).toContain(`app.use("${path}", push)`);
+});
+
+it.each([
+  ["Express 5", "/{*any}"],
+  ["Express 4", "*"],
+])("a receiver in %s at a route for each path warns", async (server, pattern) => {
+  const app = SERVERS.find(([name]) => name === server)![1]();
+  app.all?.(pattern, createPush());
+  await fetch(`http://127.0.0.1:${await startServer(app)}/push/other`);
+  expect(warnings.listCodes()).toEqual(["MOUNTED_WITHOUT_PATH"]);
+});
+
+it("does not warn after a request was accepted at another path, which a framework has rewritten", async () => {
+  const app = SERVERS[0]![1]();
+  app.use?.(createPush());
+  const port = await startServer(app);
+  const good = eventRequest("factor.created");
+  expect(await send(port, { ...good, path: "/" })).toHaveProperty("status", 200);
+  expect(await send(port, { ...good, path: "/", headers: {} })).toHaveProperty("status", 403);
+  expect(warnings.list()).toEqual([]);
+});
 
 const queue: PushWebhooksOptions["queue"] = {
   outcomes: createMemoryOutcomes(),

@@ -70,7 +70,7 @@ describe("a token that anyone can guess", () => {
       const copy = loadCopy();
       let resolved: AuthTokens = token;
       const push = copy.pushWebhooks({ authToken: () => resolved, publicUrl });
-      push.onRejected(() => {});
+      push.onAny(() => {}).onRejected(() => {});
       const statusOf = async (account: string, signer: string) => {
         const account_sid = ACCOUNT_SID.replace("AC3", account);
         const pairs = eventPairs("factor.created", "v2", { account_sid });

@@ -18,7 +18,7 @@ import { ACCOUNT_SID, AUTH_TOKEN, eventPairs, eventRequest } from "../../support
 function withOutcomes(receiver: DurableReceiver, authToken = AUTH_TOKEN) {
   return {
     ...receiver,
-    wait: (index: number, timeoutMs = 5_000) =>
+    wait: (index: number, timeoutMs = 60_000) =>
       receiver.push.waitForChallenge({ challengeSid: sidOf(index), entityIdentity, timeoutMs }),
     async respond(
       index: number,
@@ -139,7 +139,7 @@ describeOnRedis("its own promises", (app) => {
   it("resolves when its connections are dead without having been closed", async () => {
     const proxy = closeLater(await startRedisProxy(app.server().port));
     const [a, b] = [await open({ connection: proxy.url }), await open()];
-    const waiting = a.wait(1, 25_000);
+    const waiting = a.wait(1);
     await isListening();
     proxy.swallow();
     await b.respond(1);
@@ -158,7 +158,7 @@ describeOnRedis("its own promises", (app) => {
     // Loads the scripts of BullMQ into Redis, so that the next store takes a single command.
     await web.respond(2);
     const lost = proxy.loseReplyTo(text);
-    const waiting = other.wait(1, 15_000);
+    const waiting = other.wait(1);
     await web.respond(1);
     await lost;
     expect(await waiting).toHaveProperty("uuid", "approved-1");

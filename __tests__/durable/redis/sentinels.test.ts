@@ -1,4 +1,4 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createHandlers } from "express-push-verification";
@@ -6,7 +6,7 @@ import { closeLater, storeFactor } from "../../support/durable";
 import { DURABLE, startRedis } from "../../support/redis";
 import { describeOnRedis } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
-import { until } from "../../support/waiting";
+import { testSignal, until } from "../../support/waiting";
 
 const name = "main";
 
@@ -22,7 +22,9 @@ describeOnRedis("a failover", (app) => {
       const info = await primary.info("replication");
       return info.match(/state=online/g)?.length === size;
     });
-    const file = join(mkdtempSync(join(tmpdir(), "push-sentinel-")), "sentinel.conf");
+    const folder = mkdtempSync(join(tmpdir(), "push-sentinel-"));
+    closeLater({ close: () => rmSync(folder, { recursive: true }) });
+    const file = join(folder, "sentinel.conf");
     writeFileSync(file, `sentinel monitor ${name} 127.0.0.1 ${port} 1\n`);
     const sentinel = await startRedis({}, [file, "--sentinel"]);
     const ask = (command: string) => sentinel.redis.call("SENTINEL", command, name);
@@ -60,9 +62,10 @@ describeOnRedis("a failover", (app) => {
     const queue = app.open({ connection });
     await queue.ready();
     const stored: string[] = [];
+    const ended = testSignal();
     const over = new AbortController();
     const lanes = Array.from({ length: 8 }, async (_, index) => {
-      for (let count = 0; !over.signal.aborted; count++) {
+      for (let count = 0; !over.signal.aborted && !ended.aborted; count++) {
         const uuid = `${index}-${count}`;
         const result = await storeFactor(queue, uuid).catch(() => undefined);
         if (result !== undefined) stored.push(uuid);

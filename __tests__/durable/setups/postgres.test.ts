@@ -7,6 +7,7 @@ import { postgresQueue, type PostgresQueueOptions } from "express-push-verificat
 import { createCertificate } from "../../support/certificate";
 import { silent } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
+import { needs } from "../../support/needs";
 import * as postgres from "../../support/postgres";
 import { describeSetups, type Rejection, type Setup } from "./setup";
 
@@ -80,7 +81,7 @@ const withTls = (title: string, parameters: string, rejects?: Rejection): Setup 
   `TLS: ${title}`,
   async () => {
     const { key, cert } = createCertificate(server.folder);
-    execFileSync("chown", [`--reference=${server.folder}`, key, cert]);
+    postgres.giveToServer(server, key, cert);
     await server.set("ssl_key_file", key);
     await server.set("ssl_cert_file", cert);
     await server.set("ssl", "on");
@@ -266,6 +267,8 @@ postgres.describeWithPostgres("", () => {
   afterAll(() => server.remove());
 
   describeSetups("Postgres", SETUPS);
-  if (!existsSync(PGBOUNCER)) it.skip("behind pgbouncer", () => {});
-  if (!existsSync(PGPOOL)) it.skip("behind pgpool", () => {});
+  for (const file of [PGBOUNCER, PGPOOL]) {
+    if (!existsSync(file))
+      needs(false, `${file} (Debian: apt-get install pgbouncer pgpool2)`).it("");
+  }
 });

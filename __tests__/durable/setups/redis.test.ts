@@ -82,7 +82,7 @@ async function startCluster(size: number): Promise<redis.RedisServer[]> {
     const info = await node.redis.cluster("INFO");
     return info.includes("cluster_state:ok") && info.includes(`cluster_known_nodes:${size}`);
   };
-  await until(async () => (await Promise.all(nodes.map(isUp))).every(Boolean), 20_000);
+  await until(async () => (await Promise.all(nodes.map(isUp))).every(Boolean));
   return nodes;
 }
 

@@ -70,7 +70,7 @@ async function useQueue(first: DurableQueue, queue: DurableQueue) {
   });
   queue.work(push.handlers, { onError() {} });
   const challenge = { challengeSid: CHALLENGE_SID, entityIdentity };
-  const waiting = push.waitForChallenge({ ...challenge, timeoutMs: 10_000 });
+  const waiting = push.waitForChallenge({ ...challenge, timeoutMs: 60_000 });
   const sentAtMs = performance.now();
   const stored = await deliver(eventRequest("challenge.approved"));
   await Promise.all([waiting, handled.opened]);
@@ -84,7 +84,7 @@ async function useQueue(first: DurableQueue, queue: DurableQueue) {
 }
 
 /** Tries each set-up of an engine, and prints a table of them. */
-export function describeSetups(engine: string, setups: readonly Setup[]): void {
+export function describeSetups(engine: string, setups: readonly Setup[], test = it): void {
   function printRow(...cells: unknown[]): void {
     if (process.env.PUSH_TEST_TABLE === undefined) return;
     const row = cells.map((cell, index) => String(cell).padEnd([64, 20, 9, 9][index] ?? 0));
@@ -95,7 +95,7 @@ export function describeSetups(engine: string, setups: readonly Setup[]): void {
     beforeAll(() => printRow(`\n${engine}`, "ready()", "stored", "handled", "words"));
 
     for (const [title, start, rejects, end] of setups) {
-      it(title, async () => {
+      test(title, async () => {
         try {
           const started = await start();
           const outcome = typeof started === "function" ? await trySetup(started) : started;

@@ -224,7 +224,7 @@ export async function runSchedule(
   }
 
   async function storeUntilDone(queue: DurableQueue, index: number): Promise<void> {
-    for (;;) {
+    while (!over.signal.aborted) {
       try {
         await queue.store(QUEUED[index]!, Number.POSITIVE_INFINITY);
         acknowledged.add(BODIES[index]!);
@@ -287,6 +287,7 @@ export async function runSchedule(
     return !awaited.some((index) => acknowledged.has(BODIES[index]!));
   }
 
+  const over = new AbortController();
   let restore = scheduler.install();
 
   /** Runs a step, and all that follows from it. */
@@ -325,6 +326,7 @@ export async function runSchedule(
       problems.push("an event is neither handled nor dead, or a wait does not end");
     }
   } finally {
+    over.abort();
     // A process that was just started would go on with real timers, and keep this one from its end.
     await settle();
     restore();

@@ -1,4 +1,5 @@
 import { openDatabase } from "../../../lib/durable/sqlite/database";
+import { explainOpening } from "../../../lib/durable/sqlite/file-error";
 import {
   canShare,
   connect,
@@ -73,6 +74,38 @@ it.each([
   [undefined, undefined],
 ])("names the code %j of an error of SQLite: %s", (errcode, name) => {
   expect(sqliteCodeOf(Object.assign(new Error("an error"), { errcode }))).toBe(name);
+});
+
+describe("an error while the file is opened, although the system says that it may be written,", () => {
+  const file = createFile();
+
+  it.each([
+    [{ errcode: 8 }, "FILE_READONLY"],
+    [{ errcode: 14 }, "FILE_READONLY"],
+    [{ errcode: 14 + 256 }, "FILE_READONLY"],
+    [{ errcode: 3 }, "FILE_READONLY"],
+    [{ code: "EPERM" }, "FILE_READONLY"],
+    [{ code: "EACCES" }, "FILE_READONLY"],
+    [{ errcode: 5 }, "FILE_IN_USE"],
+    [{ errcode: 10 }, undefined],
+    [{ code: "EMFILE" }, undefined],
+  ])("%j becomes %s", (fields, code) => {
+    const error = Object.assign(new Error("an error"), fields);
+    const explained = explainOpening(file, error);
+    if (code === undefined) expect(explained).toBe(error);
+    else expect(explained).toHaveProperty("code", code);
+  });
+
+  it.each([
+    ["linux", "chown -R"],
+    ["win32", "icacls"],
+  ])("has advice for %s: %s", (platform, command) => {
+    const own = Object.getOwnPropertyDescriptor(process, "platform")!;
+    Object.defineProperty(process, "platform", { ...own, value: platform });
+    const explained = explainOpening(file, Object.assign(new Error("an error"), { errcode: 14 }));
+    Object.defineProperty(process, "platform", own);
+    expect((explained as Error).message).toContain(command);
+  });
 });
 
 it("repeats a step until the lock is released, and throws its other errors at once", () => {

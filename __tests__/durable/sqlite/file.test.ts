@@ -6,6 +6,7 @@ import { sqliteQueue, type DurableQueue, type QueueError } from "express-push-ve
 import { eventFixture } from "express-push-verification/testing";
 import { canShare, connect } from "../../../lib/durable/sqlite/node-sqlite";
 import { closeLater, closeOpened, queuedEvent, sidOf, storeFactor } from "../../support/durable";
+import { itNeeds } from "../../support/platform";
 import { silent } from "../../support/receivers";
 import { mountSmallDisk } from "../../support/small-disk";
 import { createFile, damagePages, execute, removeFiles } from "../../support/sqlite";
@@ -130,23 +131,26 @@ it("waits for a file that another process does not share", async () => {
   expect(await storeFactor(queue, "a")).toBe("new");
 });
 
-it("creates the file again when it was removed, which other users cannot read, and logs that", async () => {
-  const file = await createQueueFile();
-  const warn = jest.fn();
-  const queue = await openReady(file, { warn });
-  const files = ["", "-wal", "-shm"].map((ending) => file + ending);
-  for (const one of files) fs.rmSync(one, { force: true });
-  await until(() => fs.existsSync(file));
-  await until(async () => (await storeFactor(queue, "b")) === "new" || fs.existsSync(file));
-  const words = expect.stringContaining("was removed or replaced");
-  expect(warn.mock.calls).toEqual([[expect.anything(), words]]);
-  const modes = files.map((one) => fs.statSync(one).mode & 0o777);
-  expect(modes).toEqual([0o600, 0o600, 0o600]);
-});
+itNeeds("removing open files")(
+  "creates the file again when it was removed, which other users cannot read, and logs that",
+  async () => {
+    const file = await createQueueFile();
+    const warn = jest.fn();
+    const queue = await openReady(file, { warn });
+    const files = ["", "-wal", "-shm"].map((ending) => file + ending);
+    for (const one of files) fs.rmSync(one, { force: true });
+    await until(() => fs.existsSync(file));
+    await until(async () => (await storeFactor(queue, "b")) === "new" || fs.existsSync(file));
+    const words = expect.stringContaining("was removed or replaced");
+    expect(warn.mock.calls).toEqual([[expect.anything(), words]]);
+    const modes = files.map((one) => fs.statSync(one).mode & 0o777);
+    expect(modes).toEqual([0o600, 0o600, 0o600]);
+  },
+);
 
 const CLI = "/usr/bin/sqlite3";
 
-it.each<[title: string, remove: (file: string) => void]>([
+itNeeds("removing open files").each<[title: string, remove: (file: string) => void]>([
   [
     "was replaced",
     (file) => {

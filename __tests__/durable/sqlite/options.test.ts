@@ -6,7 +6,9 @@ import {
   type DurableQueue,
   type SqliteQueueOptions,
 } from "express-push-verification/durable";
+import { findDiskRisk } from "../../../lib/durable/sqlite/disk";
 import { silent } from "../../support/durable";
+import { itNeeds } from "../../support/platform";
 
 const folder = fs.mkdtempSync(join(tmpdir(), "push options-"));
 const file = join(folder, "push.db");
@@ -34,7 +36,7 @@ it("rejects Deno, and names it", () => {
   Object.defineProperty(process, "versions", own);
 });
 
-it.each([
+itNeeds("/proc").each([
   ["nfs4", folder, /^TypeError: .* is on nfs4/],
   ["cifs", folder, /^TypeError: .* is on cifs/],
   ["9p", folder, /^TypeError: .* is on 9p/],
@@ -62,4 +64,24 @@ it.each([
   read.mockRestore();
   await queue?.close({ deadlineMs: 0 });
   expect(said.join("\n")).toMatch(words);
+});
+
+it.each([
+  "\\\\server\\share\\push.db",
+  "\\\\?\\UNC\\server\\share\\push.db",
+  "\\\\wsl$\\home\\push.db",
+])("rejects a share of Windows: %s", (share) =>
+  expect(() => findDiskRisk(share)).toThrow(TypeError),
+);
+
+itNeeds("/proc")("warns when it cannot see the disk", async () => {
+  const read = jest.spyOn(fs, "readFileSync").mockImplementation(() => {
+    throw Object.assign(new Error("none"), { code: "ENOENT" });
+  });
+  const warn = jest.fn();
+  const queue = sqliteQueue({ ...options, logger: { ...silent, warn } });
+  read.mockRestore();
+  await queue.close({ deadlineMs: 0 });
+  const words = expect.stringContaining("cannot be checked (ENOENT)") as unknown;
+  expect(warn.mock.calls).toEqual([[expect.anything(), words]]);
 });

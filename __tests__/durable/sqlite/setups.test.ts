@@ -1,10 +1,11 @@
 /** Files of SQLite as people have them; `npm run setups` prints the table. */
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
-import { dirname } from "node:path";
+import { dirname, join } from "node:path";
 import { sqliteQueue } from "express-push-verification/durable";
-import { TYPESCRIPT } from "../../support/child-processes";
+import { TYPESCRIPT_OPTIONS } from "../../support/child-processes";
 import { silent } from "../../support/durable";
+import { has, itNeeds } from "../../support/platform";
 import { createFile, damagePages, execute, removeFiles } from "../../support/sqlite";
 import { describeSetups, type Outcome, type Rejection, type Setup } from "../setups/setup";
 
@@ -70,7 +71,7 @@ function tryAsOtherUser(file: string): Outcome {
     const logger = { debug() {}, info() {}, warn() {}, error() {} };
     void trySetup(() => sqliteQueue({ name: "setup", file: process.argv[1], logger }))
       .then((outcome) => console.log(JSON.stringify(outcome)));`;
-  const env = { ...process.env, PUSH_TEST_RUN: undefined, NODE_OPTIONS: TYPESCRIPT.join(" ") };
+  const env = { ...process.env, PUSH_TEST_RUN: undefined, NODE_OPTIONS: TYPESCRIPT_OPTIONS };
   const [program, ...args] = [...AS_OTHER_USER, process.execPath, "-e", script, file];
   return JSON.parse(execFileSync(program, args, { env, encoding: "utf8" })) as Outcome;
 }
@@ -93,6 +94,7 @@ const READONLY = (place: string): Rejection => [
   "FILE_READONLY",
   new RegExp(`\\(user \\d+\\) may not write to .*${place}\\.`),
 ];
+const UNWRITABLE: Rejection = ["FILE_READONLY", /cannot write .*push\.db: .* folder/];
 const FOREIGN: Rejection = ["FILE_FOREIGN", /push\.db/];
 // In one line.
 const DAMAGED: Rejection = ["FILE_DAMAGED", /^.*push\.db is damaged \([^*\n]+$/];
@@ -112,17 +114,7 @@ const MOUNT: Setup = [
   () => execFileSync("umount", ["-l", mounted]),
 ];
 
-const SETUPS: Setup[] = [
-  ["no file", withFile(() => {})],
-  ["its own file", withFile(create)],
-  ["an empty file", withFile((file) => fs.writeFileSync(file, ""))],
-  ...(isRoot ? [MOUNT] : []),
-  [
-    "a folder that does not exist",
-    withFile((file) => fs.rmSync(dirname(file), { recursive: true })),
-    WRONG(/folder that exists/),
-  ],
-  ["a folder in place of a file", withFile((file) => fs.mkdirSync(file)), WRONG(/path of a file/)],
+const OF_OTHERS: Setup[] = [
   ["a file of another user", withPermissions(0o777, { "": 0o444 }), READONLY("push\\.db")],
   ["a folder of another user", withPermissions(0o555, { "": 0o666 }), READONLY("push-sqlite-\\w+")],
   ["a folder of another user, no file", withPermissions(0o555, {}), READONLY("push-sqlite-\\w+")],
@@ -130,6 +122,34 @@ const SETUPS: Setup[] = [
     "the -wal of another user's killed process",
     withPermissions(0o777, { "": 0o666, "-wal": 0o444 }),
     READONLY("push\\.db-wal"),
+  ],
+  [
+    "a folder that another user may not enter",
+    withPermissions(0o600, {}),
+    ["FILE_READONLY", /\(user \d+\) may not write to .*push-sqlite-\w+/],
+  ],
+  [
+    "a link into a folder that is gone",
+    withFile((file) => fs.symlinkSync(join(dirname(file), "gone", "push.db"), file)),
+    UNWRITABLE,
+  ],
+];
+
+const SETUPS: Setup[] = [
+  ["no file", withFile(() => {})],
+  ["its own file", withFile(create)],
+  ["an empty file", withFile((file) => fs.writeFileSync(file, ""))],
+  ...(isRoot && has("/proc") ? [MOUNT] : []),
+  [
+    "a folder that does not exist",
+    withFile((file) => fs.rmSync(dirname(file), { recursive: true })),
+    WRONG(/folder that exists/),
+  ],
+  ["a folder in place of a file", withFile((file) => fs.mkdirSync(file)), WRONG(/path of a file/)],
+  [
+    "a folder in place of the -wal",
+    withFile(async (file) => fs.mkdirSync(`${await create(file)}-wal`)),
+    UNWRITABLE,
   ],
   ...["PRAGMA journal_mode = WAL; CREATE TABLE t (a)", "PRAGMA user_version = 7"].map((sql) =>
     rejected(`a database of another program: ${sql}`, FOREIGN, (file) => execute(file, sql)),
@@ -151,3 +171,4 @@ const SETUPS: Setup[] = [
 ];
 
 describeSetups("SQLite", SETUPS);
+describeSetups("SQLite, without a right or a folder", OF_OTHERS, itNeeds("file modes"));

@@ -29,10 +29,10 @@ const post = (emulator: Emulator, rest: string, form: Form) =>
 
 /** Expects 400, and a message that names the parameter. */
 const expectInvalid = ({ status, body }: ApiResult, name: string) =>
-  expect([status, body]).toMatchObject([
-    400,
-    { code: 60306, message: expect.stringContaining(`Invalid parameter: ${name}`) },
-  ]);
+  expect({ status, body }).toMatchObject({
+    status: 400,
+    body: { code: 60306, message: expect.stringContaining(`Invalid parameter: ${name}`) },
+  });
 
 describe("entities over REST", () => {
   it("have the members of the service, exist once, and are deleted with their factors", async () => {
@@ -151,8 +151,8 @@ describe("a challenge over REST", () => {
     return { emulator, clock, factor_sid, create, read };
   };
 
-  it("is shown with every member under its own service and entity only, before and after the decision, or expired", async () => {
-    const { emulator, clock, factor_sid, create, read } = await start();
+  it("is shown with every member under its own service and entity only", async () => {
+    const { emulator, factor_sid, create, read } = await start();
     const { sid: username, secret } = emulator.createKey({ type: "standard" });
     const { body: created } = await create([["HiddenDetails", '{"ip":"203.0.113.77"}']]);
     const { sid } = created;
@@ -188,27 +188,36 @@ describe("a challenge over REST", () => {
       const rejected = { status: 404, body: { code: 20404 } };
       expect(await read(path.replace(part, other))).toMatchObject(rejected);
     }
+  });
+
+  it("is shown with its decision", async () => {
+    const { emulator, clock, create, read } = await start();
+    const { sid, url } = (await create([])).body;
     clock.nowMs += 10_000;
     emulator.approveChallenge(sid as string, { metadata: { os: "Android" } });
-    expect((await read(path)).body).toMatchObject({
+    expect((await read(url as string)).body).toMatchObject({
       status: "approved",
       metadata: { os: "Android" },
       date_updated: "2024-03-05T09:20:10Z",
       date_responded: "2024-03-05T09:20:10Z",
     });
+  });
+
+  it("is shown as expired, and cannot be decided then", async () => {
+    const { emulator, clock, read } = await start();
     const other = emulator.device().register({ entity_identity: "ada / zoë" });
     const late = emulator.createChallenge({ factor_sid: other.sid });
     clock.nowMs += 300_000;
     const latePath = pathOf(emulator, `Entities/ada%20%2F%20zo%C3%AB/Challenges/${late.sid}`);
     const url = emulator.url + latePath;
-    const expired = { status: "expired", date_updated: "2024-03-05T09:25:10Z", url };
+    const expired = { status: "expired", date_updated: "2024-03-05T09:25:00Z", url };
     expect((await read(latePath)).body).toMatchObject(expired);
     const rejection = expect.objectContaining({ status: 403, serviceCode: 60323 });
     expect(() => emulator.approveChallenge(late.sid)).toThrow(rejection);
   });
 
-  it("is rejected with an invalid parameter, has the limits of the service, and the header of another vendor", async () => {
-    const { emulator, create, read } = await start({ signatureHeader: "X-Acme-Signature" });
+  it("is rejected with an invalid parameter, or beyond a limit of the service", async () => {
+    const { emulator, create } = await start();
     const other = emulator.device().register({ entity_identity: "user-0002" });
     expectInvalid(await create([], other.sid), "FactorSid");
     for (const more of [
@@ -229,7 +238,11 @@ describe("a challenge over REST", () => {
     const created = await create([...fields, ["ExpirationDate", latest]]);
     expect(created).toMatchObject({ status: 201, body: { expiration_date: latest } });
     expect(created.body.details.fields).toHaveLength(20);
-    const { headers } = await read(created.body.url as string);
+  });
+
+  it("has the header of another vendor", async () => {
+    const { create, read } = await start({ signatureHeader: "X-Acme-Signature" });
+    const { headers } = await read((await create([])).body.url as string);
     expect(headers.get("Acme-Verify-Signature-Fields")).toContain("sid,");
   });
 });

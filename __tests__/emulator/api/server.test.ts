@@ -1,3 +1,4 @@
+import { ServerResponse } from "node:http";
 import type { NewKey } from "../../../lib/emulator/resources/keys";
 import { createEmulator, type Emulator } from "express-push-verification/emulator";
 import errors from "../../fixtures/errors.json";
@@ -54,12 +55,15 @@ describe("the emulator's server", () => {
     const head = (extra: string) =>
       `POST /_control/factors HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000000\r\n${extra}\r\n`;
     const anonymous = await sendRaw(port, [head("")], { untilClosed: true });
-    expect([anonymous.status, anonymous.gaveUp]).toEqual([401, false]);
+    expect({ status: anonymous.status, gaveUp: anonymous.gaveUp }).toEqual({
+      status: 401,
+      gaveUp: false,
+    });
     const credentials = `authorization: Basic ${btoa(`${accountSid}:${authToken}`)}\r\n`;
     const large = await sendRaw(port, [head(credentials), Buffer.alloc(400_000)], {
       untilClosed: true,
     });
-    expect([large.status, large.gaveUp]).toEqual([413, false]);
+    expect({ status: large.status, gaveUp: large.gaveUp }).toEqual({ status: 413, gaveUp: false });
   });
 
   it.each<[status: number, host: string, method?: string, more?: string]>([
@@ -110,6 +114,18 @@ describe("the emulator's server", () => {
     expect(JSON.stringify(response.body)).not.toContain("inside");
     const type = { type: "EmulatorWarning" };
     expect(warnings.list()).toEqual([[expect.stringContaining("RangeError: inside"), type]]);
+  });
+
+  it("destroys a response whose methods throw, such as those that an agent replaced", async () => {
+    const emulator = await startEmulator();
+    const broken = jest.spyOn(ServerResponse.prototype, "writeHead").mockImplementation(() => {
+      throw new RangeError("inside");
+    });
+    await expect(callApi(emulator, "GET", `${keysPath(emulator)}.json`)).rejects.toThrow();
+    broken.mockRestore();
+    expect(warnings.list()).toHaveLength(2);
+    const response = await callApi(emulator, "GET", `${keysPath(emulator)}.json`);
+    expect(response).toHaveProperty("status", 200);
   });
 });
 

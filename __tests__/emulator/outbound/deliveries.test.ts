@@ -58,7 +58,10 @@ it.each(EVERY)(
     expect(emulator.deliveries.map(({ status }) => status)).toEqual(Array(5).fill("succeeded"));
     // Without user info and fragment.
     const [url, ...fragments] = emulator.deliveries[0]?.request.url.split("#") ?? [];
-    expect([url, fragments]).toEqual([expect.stringContaining(receiver.publicUrl), []]);
+    expect({ url, fragments }).toEqual({
+      url: expect.stringContaining(receiver.publicUrl),
+      fragments: [],
+    });
   },
 );
 
@@ -113,9 +116,9 @@ describe("deliveries", () => {
     expect(others).toEqual({
       "Content-Type": "application/x-www-urlencoded",
       "X-Idempotency-Token": uuid,
-      "User-Agent": "PushWebhook/1.0",
+      "User-Agent": "express-push-verification",
     });
-    expect([uuids, told]).toEqual([[uuid, uuid], [delivery]]);
+    expect({ uuids, told }).toEqual({ uuids: [uuid, uuid], told: [delivery] });
   });
 
   it.each([0, 1, 3])("with %i retries are sent so often again", async (connectionRetries) => {

@@ -1,10 +1,10 @@
 import * as z from "zod";
-import { validateOptions } from "../../kit/validate-options";
 import type { Pair } from "../../core/door";
 import { checkWebhooks } from "./configuration-drift";
 import { ensureWebhook } from "./ensure-webhook";
 import type { Challenges, Factors, Keys, Webhooks } from "./resources";
-import { CLIENT_RULES, type AdminClientOptions, type CheckedClientOptions } from "./options";
+import { checkClientOptions, type AdminClientOptions } from "./options";
+import { InputError } from "./input-error";
 import { createList } from "./list";
 import {
   challengeKeySchema,
@@ -29,7 +29,7 @@ import { createTransport, type Transport } from "./transport";
 export interface AdminClient {
   /** The option `accountSid`. */
   readonly accountSid: string;
-  /** The option `serviceSid`. */
+  /** The option `serviceSid`; `""` without it. */
   readonly serviceSid: string;
   /** Whether the client authenticates with a Key instead of the account. */
   readonly usesKey: boolean;
@@ -48,20 +48,25 @@ export interface AdminClient {
  * @throws TypeError for an unknown or invalid option; InputError or ApiError, from the methods.
  */
 export function createAdminClient(options: AdminClientOptions): AdminClient {
-  validateOptions("createAdminClient", options, CLIENT_RULES);
-  const checked = options as CheckedClientOptions;
-  const { accountSid, serviceSid, accountUrl, verifyUrl, username = accountSid } = checked;
-  const send = createTransport(checked, username);
-  const keysUrl = `${trimSlash(accountUrl)}/2010-04-01/Accounts/${accountSid}/Keys`;
-  const serviceUrl = `${trimSlash(verifyUrl)}/v2/Services/${serviceSid}`;
+  const checked = checkClientOptions(options);
+  const { accountSid, serviceSid = "", accountUrl, verifyUrl, username = accountSid } = checked;
+  const transport = createTransport(checked, username);
+  const keysUrl = `${trimSlash(accountUrl ?? NO_URL)}/2010-04-01/Accounts/${accountSid}/Keys`;
+  const serviceUrl = `${trimSlash(verifyUrl ?? NO_URL)}/v2/Services/${serviceSid}`;
   const webhooksUrl = `${serviceUrl}/Webhooks`;
   const keyUrl = (sid: string) => `${keysUrl}/${parseInput("sid", keySchema.shape.sid, sid)}.json`;
   const webhookUrl = (sid: string) =>
     `${webhooksUrl}/${parseInput("sid", webhookSchema.shape.sid, sid)}`;
 
+  const send: Transport = async (request, schema) => {
+    if (verifyUrl === undefined) throw createMissingUrl("verifyUrl");
+    return transport(request, schema);
+  };
+
   const sendForKeys: Transport = async (request, schema) => {
+    if (accountUrl === undefined) throw createMissingUrl("accountUrl");
     try {
-      return await send(request, schema);
+      return await transport(request, schema);
     } catch (error) {
       if (!(await needsMainKey(error))) throw error;
       throw createApiError(request, "MAIN_KEY_REQUIRED", error, (error as ApiError).status);
@@ -156,6 +161,14 @@ function toFormPairs(input: Record<string, string | readonly string[] | undefine
     const words = name.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
     return [value].flat().map((one): Pair => [words.join(""), one]);
   });
+}
+
+/** Makes the URLs of an API that is not used; no request is sent to it. */
+const NO_URL = "http://url-not-set.invalid";
+
+function createMissingUrl(name: "accountUrl" | "verifyUrl"): InputError {
+  const message = "this method needs the option of createAdminClient, which is not set";
+  return new InputError(name, [{ path: name, message }]);
 }
 
 function trimSlash(url: string): string {

@@ -82,15 +82,17 @@ export function findMethod(
 function compareWebhooks(webhooks: readonly Webhook[], receiver: Receiver): Finding[] {
   const handled: readonly string[] = receiver.handledTypes();
   const enabled = webhooks.filter(isEnabled);
-  const isSent = (type: string) => enabled.some((one) => sends(one, type));
-  // A disabled Webhook is harmless beside enabled ones that send all that is handled.
-  const disabled = webhooks.filter(
-    (one) =>
-      !isEnabled(one) &&
-      (enabled.length === 0 || handled.some((type) => sends(one, type) && !isSent(type))),
-  );
-  const shown = [...enabled, ...disabled];
-  const findings = shown.flatMap((webhook) => compareSettings(webhook, receiver, isSent));
+  const shown = [...enabled];
+  const findings: Finding[] = [];
+  for (const webhook of webhooks.filter((one) => !isEnabled(one))) {
+    const isLeft = (type: string) => !shown.some((one) => sends(one, type));
+    const left = listSentTypes(webhook).filter(isLeft);
+    // Harmless beside others that send all that is handled.
+    if (shown.length > 0 && !left.some((type) => handled.includes(type))) continue;
+    shown.push(webhook);
+    findings.push(describeDisabled(webhook, left));
+  }
+  findings.push(...shown.flatMap((webhook) => compareSettings(webhook, receiver)));
   const [first] = shown;
   for (const eventType of PUSH_EVENT_TYPES) {
     if (handled.includes(eventType)) {
@@ -107,40 +109,45 @@ function compareWebhooks(webhooks: readonly Webhook[], receiver: Receiver): Find
     }
     for (const webhook of enabled.filter((one) => sends(one, eventType))) {
       const others = listSentTypes(webhook).filter((type) => type !== eventType);
+      const isChallenge = eventType.startsWith("challenge.");
       findings.push({
         code: "EVENT_NOT_HANDLED",
         sid: webhook.sid,
         eventType,
+        // A login may wait for it, which this process does not know before its first wait.
         mend:
-          sends(webhook, "*") || others.length === 0 ? undefined : update({ event_types: others }),
+          sends(webhook, "*") || others.length === 0 || isChallenge
+            ? undefined
+            : update({ event_types: others }),
         message: `The Webhook subscribes to ${eventType}, which has no handler.`,
-        fix: `Add push.on(${JSON.stringify(eventType)}, …), or remove it from event_types.`,
+        fix: `Add push.on(${JSON.stringify(eventType)}, …), or remove it from event_types${isChallenge ? ", unless logins wait for it with waitForChallenge" : ""}.`,
       });
     }
   }
   return [...findings, ...findDuplicates(webhooks)];
 }
 
-function compareSettings(
-  webhook: Webhook,
-  receiver: Receiver,
-  isSent: (type: string) => boolean,
-): Finding[] {
-  const { sid, status, version } = webhook;
-  const findings: Finding[] = [];
-  if (!isEnabled(webhook)) {
-    // Enabled with all its types, it would send some events twice.
-    const types = listSentTypes(webhook);
-    const event_types = types.some(isSent) ? types.filter((type) => !isSent(type)) : undefined;
-    findings.push({
-      code: "DISABLED",
-      sid,
-      mend: update({ status: "enabled", ...(event_types && { event_types }) }),
-      message: `Its status is ${String(status)}, so it sends no requests.`,
-      fix: 'Set status to "enabled".',
-    });
-  }
-  findings.push(...findMethod(webhook, receiver.methods));
+/** Describes a disabled Webhook; `types` are those that no other one sends. */
+function describeDisabled(webhook: Webhook, types: readonly WebhookEventType[]): Finding {
+  const { sid, status } = webhook;
+  // Enabled with all its types, it would send some events twice.
+  const isWhole = types.length === listSentTypes(webhook).length;
+  const change = { status: "enabled", ...(!isWhole && { event_types: types }) } as const;
+  const also = isWhole
+    ? ""
+    : `, and event_types to ${JSON.stringify(types)}: other Webhooks of this URL send the rest`;
+  return {
+    code: "DISABLED",
+    sid,
+    mend: update(change),
+    message: `Its status is ${String(status)}, and no other Webhook of this URL sends ${types.join(", ")}.`,
+    fix: `Set status to "enabled"${also}.`,
+  };
+}
+
+function compareSettings(webhook: Webhook, receiver: Receiver): Finding[] {
+  const { sid, version } = webhook;
+  const findings = findMethod(webhook, receiver.methods);
   if (version !== "v2") {
     findings.push({
       code: "VERSION_LEGACY",

@@ -1,17 +1,27 @@
 import { isSid } from "../../kit/sid";
 import { parseUrl } from "../../kit/url";
 import { DURATION_MS, FUNCTION, sidRule } from "../../kit/option-rules";
-import { isText, wholeNumber } from "../../kit/validate-options";
+import { isText, validateOptions, wholeNumber } from "../../kit/validate-options";
 import type { OptionRule, OptionRules } from "../../kit/validate-options";
 
-/** Options of `createAdminClient`. The types allow undefined, for `process.env`: it throws. */
+/**
+ * Options of `createAdminClient`. The types allow undefined, for `process.env`: it throws. Leave
+ * `accountUrl` out if you use no Keys, or `verifyUrl` and `serviceSid` if you use nothing else.
+ */
 export interface AdminClientOptions {
-  /** Base URL of the account API, which manages Keys: {base_url} of the specification. */
-  accountUrl: string | undefined;
-  /** Base URL of the verification API, which manages Webhooks: {verify_url}. */
-  verifyUrl: string | undefined;
+  /**
+   * Base URL of the account API, which manages Keys: {base_url} of the specification.
+   * @default none: the methods of `keys` throw InputError
+   */
+  accountUrl?: string | undefined;
+  /**
+   * Base URL of the verification API, which manages Webhooks: {verify_url}.
+   * @default none: the methods of `webhooks`, `challenges` and `factors` throw InputError
+   */
+  verifyUrl?: string | undefined;
   accountSid: string | undefined;
-  serviceSid: string | undefined;
+  /** Required with `verifyUrl`. */
+  serviceSid?: string | undefined;
   /** The account SID, or the SID of a Key. @default `accountSid` */
   username?: string | undefined;
   /**
@@ -69,10 +79,10 @@ export interface ServiceResponse {
 }
 
 /** Options whose required ones are set. */
-export type CheckedClientOptions = AdminClientOptions &
-  Record<"accountUrl" | "verifyUrl" | "accountSid" | "serviceSid", string> & {
-    password: string | readonly string[];
-  };
+export type CheckedClientOptions = AdminClientOptions & {
+  accountSid: string;
+  password: string | readonly string[];
+};
 
 const BASE_URL: OptionRule = {
   accepts: (value) =>
@@ -83,12 +93,25 @@ const BASE_URL: OptionRule = {
     'an absolute http or https URL without user, query and fragment, such as "https://api.example.com"',
 };
 
-/** Rules of {@link AdminClientOptions}. */
-export const CLIENT_RULES: OptionRules<AdminClientOptions> = {
-  accountUrl: { ...BASE_URL, required: true },
-  verifyUrl: { ...BASE_URL, required: true },
+/** Validates options. @throws TypeError for an unknown or invalid one, and without any URL. */
+export function checkClientOptions(options: AdminClientOptions): CheckedClientOptions {
+  const { accountUrl, verifyUrl, serviceSid, ...rules } = CLIENT_RULES;
+  // One that is left out is not needed; one that is undefined comes from a variable that is not set.
+  const isGiven = (name: string) => Object.hasOwn(Object(options) as object, name);
+  validateOptions("createAdminClient", options, {
+    accountUrl: { ...accountUrl, required: isGiven("accountUrl") || !isGiven("verifyUrl") },
+    verifyUrl: { ...verifyUrl, required: isGiven("verifyUrl") },
+    serviceSid: { ...serviceSid, required: isGiven("serviceSid") || isGiven("verifyUrl") },
+    ...rules,
+  });
+  return options as CheckedClientOptions;
+}
+
+const CLIENT_RULES: OptionRules<AdminClientOptions> = {
+  accountUrl: BASE_URL,
+  verifyUrl: BASE_URL,
   accountSid: { ...sidRule("AC"), required: true },
-  serviceSid: { ...sidRule("VA"), required: true },
+  serviceSid: sidRule("VA"),
   username: {
     accepts: (value) => isSid("AC", value) || isSid("SK", value),
     expected: "the SID of the account or of a Key (AC or SK and 32 hexadecimal digits)",

@@ -30,6 +30,8 @@ export interface ConsoleParts {
   reveals: boolean;
   /** Names the person who sent a request. */
   readActor(req: Request): Promise<string | undefined>;
+  /** Logs an error of a response that has begun. */
+  logFailedResponse(error: unknown): void;
 }
 
 const deadLetterSchema = z.strictObject({
@@ -110,13 +112,14 @@ function readId({ params }: Request): string {
 }
 
 function listReceiverRoutes(
-  { client, queue, reveals, readActor }: ConsoleParts,
+  { client, queue, reveals, readActor, logFailedResponse }: ConsoleParts,
   push: PushWebhooks,
   inspection: ReceiverInspection,
 ): Route[] {
   const owner = { id: crypto.randomUUID().slice(0, 8), name: `${process.pid} on ${hostname()}` };
   const log = createRequestLog(inspection, owner, reveals);
-  const openStream = createLive(log, queue && createQueueStates(log, queue, reveals));
+  const refresh = queue && createQueueStates(log, queue, reveals);
+  const openStream = createLive(log, logFailedResponse, refresh);
   const { confirm, signRequest } = inspection;
   const routes: Route[] = [
     {
@@ -155,6 +158,7 @@ function listReceiverRoutes(
         const request = log.find(id);
         if (request.queued !== undefined) audited.uuid = request.queued.uuid;
         const problem = await resendRequest(request, { push, confirm }, queue);
+        audited.code = problem;
         const resent = { atMs: Date.now(), by: await readActor(req), problem };
         log.update(id, { resent });
         return resent;
@@ -170,6 +174,7 @@ function listReceiverRoutes(
     async run(_req, choice: TestEventChoice, audited) {
       const result = await sendTestEvent(choice, push, inspection, signRequest);
       audited.uuid = result.uuid;
+      audited.code = result.failure ?? (result.status === 200 ? undefined : result.status);
       return result;
     },
   });

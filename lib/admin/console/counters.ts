@@ -1,5 +1,6 @@
 import type { ObservedRequest, PendingWait } from "../../core/door";
 import { keepNewest } from "../../kit/keep-newest";
+import { copyText } from "../../kit/text";
 import type { Rejections, RequestResult, RequestRow, Series, Totals } from "./console-view";
 
 const MAX_ACCOUNTS = 100;
@@ -55,7 +56,10 @@ export function createCounters(tokenCount = 0) {
     const sources = rejections.get(code)?.sources ?? new Map<string, Source>();
     const { count = 0, firstAtMs = atMs } = rejections.get(code) ?? {};
     rejections.set(code, { code, count: count + 1, firstAtMs, lastAtMs: atMs, sources });
-    const read = (header: string) => headers.find(([name]) => name === header)?.[1];
+    const read = (header: string) => {
+      const text = headers.find(([name]) => name === header)?.[1];
+      return text && copyText(text);
+    };
     const names = {
       address: request.remoteAddress,
       forwardedFor: read("x-forwarded-for"),

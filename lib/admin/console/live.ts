@@ -1,4 +1,6 @@
 import type { ServerResponse } from "node:http";
+import { clearInterval, clearTimeout } from "node:timers";
+import { Callbacks, destroyResponse } from "../../kit/callbacks";
 import type { LiveUpdate } from "./console-view";
 import type { RequestLog } from "./request-log";
 
@@ -15,6 +17,8 @@ const MAX_EXPLANATIONS = 3;
 /** One open page. It has no queue: rows that it has not received are read from the log. */
 interface Stream {
   res: ServerResponse;
+  /** What they throw ends this stream alone. */
+  callbacks: Callbacks;
   sentChange: number;
   sentWaits: number;
   endAtMs: number;
@@ -25,16 +29,23 @@ interface Stream {
  * of this process, of several cursors with a comma between them, or from the beginning. It returns
  * false when too many pages are open. Without an open page there is no timer; with one, `refresh`
  * brings rows up to date.
+ *
+ * @param report called with an error of a response whose methods a middleware has replaced.
  */
-export function createLive(log: RequestLog, refresh?: () => Promise<void>) {
+export function createLive(
+  log: RequestLog,
+  report: (error: unknown) => void,
+  refresh?: () => Promise<void>,
+) {
   const streams = new Set<Stream>();
+  const timers = new Callbacks(report);
   let flushTimer: NodeJS.Timeout | undefined;
   let tickTimer: NodeJS.Timeout | undefined;
   let explainedAtMs: number[] = [];
 
   log.onChange(() => {
     if (streams.size === 0 || flushTimer !== undefined) return;
-    flushTimer = setTimeout(flush, COLLECT_MS).unref();
+    flushTimer = timers.setTimeout(flush, COLLECT_MS).unref();
   });
 
   function flush(): void {
@@ -42,7 +53,11 @@ export function createLive(log: RequestLog, refresh?: () => Promise<void>) {
     explainNewest();
     flushTimer = undefined;
     const totals = log.readTotals();
-    for (const stream of streams) if (isBehind(stream, totals)) send(stream, totals);
+    for (const stream of streams) sendIfBehind(stream, totals);
+  }
+
+  function sendIfBehind(stream: Stream, totals: LiveUpdate["totals"]): void {
+    if (isBehind(stream, totals)) stream.callbacks.run(() => send(stream, totals));
   }
 
   /** An attacker who sends many requests must not use up the receiver's budget here. */
@@ -71,9 +86,15 @@ export function createLive(log: RequestLog, refresh?: () => Promise<void>) {
     const totals = log.readTotals();
     for (const stream of streams) {
       // A process that shuts down must not wait for its open pages.
-      if (nowMs >= stream.endAtMs || !isListening(stream.res)) stream.res.end();
-      else if (isBehind(stream, totals)) send(stream, totals);
+      if (nowMs >= stream.endAtMs || !isListening(stream.res)) end(stream);
+      else sendIfBehind(stream, totals);
     }
+  }
+
+  /** Ends a stream: a page that reads slowly closes it later, and a write before that is an error. */
+  function end(stream: Stream): void {
+    remove(stream);
+    stream.callbacks.run(() => void stream.res.end());
   }
 
   function isBehind({ sentChange, sentWaits }: Stream, { waits }: LiveUpdate["totals"]): boolean {
@@ -95,8 +116,14 @@ export function createLive(log: RequestLog, refresh?: () => Promise<void>) {
     const change = Number(cursor?.slice(own.length) ?? NaN);
     const isComplete = !(change <= log.change);
     const nowMs = performance.now();
+    const callbacks = new Callbacks((error) => {
+      remove(stream);
+      report(error);
+      destroyResponse(res.req, res);
+    });
     const stream: Stream = {
       res,
+      callbacks,
       sentChange: isComplete ? 0 : change,
       sentWaits: 0,
       endAtMs: nowMs + MAX_AGE_MS,
@@ -108,11 +135,11 @@ export function createLive(log: RequestLog, refresh?: () => Promise<void>) {
     res.setHeader("X-Accel-Buffering", "no");
     res.flushHeaders();
     explainNewest();
+    callbacks.on(res, "close", () => remove(stream)).on(res, "error", callbacks.onThrown);
     streams.add(stream);
-    res.once("close", () => remove(stream));
-    tickTimer ??= setInterval(tick, TICK_MS).unref();
+    tickTimer ??= timers.setInterval(tick, TICK_MS).unref();
     void refresh?.();
-    send(stream, log.readTotals(), isComplete);
+    callbacks.run(() => send(stream, log.readTotals(), isComplete));
     return true;
   };
 }

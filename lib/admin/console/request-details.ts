@@ -8,6 +8,7 @@ import {
   type QueuedEvent,
   type UnknownPushEvent,
 } from "../../core/door";
+import { copyText } from "../../kit/text";
 import type { QueuedState, RequestDetails } from "./console-view";
 import { maskIdentity, maskText } from "./mask";
 import type { ConsoleQueue } from "./queue-view";
@@ -16,7 +17,10 @@ import type { ConsoleQueue } from "./queue-view";
 export interface KeptRequest {
   /** Undefined when the request was not authenticated, or is too large. */
   queued: QueuedEvent | undefined;
-  /** Whether the event was accepted, or only a store failed: its handlers may run again. */
+  /**
+   * Whether this delivery was accepted, or only a store failed: its handlers may run again. Not of a
+   * duplicate: a dedupe store may call other content one, which was dropped.
+   */
   isAccepted: boolean;
   headers: readonly Pair[];
   responseHeaders: readonly Pair[];
@@ -49,8 +53,9 @@ export function keepRequest(observed: ObservedRequest): KeptRequest {
   const characters = queued?.event.params.flat().reduce((sum, text) => sum + text.length, 0) ?? 0;
   return {
     queued: characters > MAX_CHARACTERS ? undefined : queued,
-    isAccepted: result === undefined ? UNDECIDED.has(error?.code) : result !== "conflict",
-    headers,
+    isAccepted: result === undefined ? UNDECIDED.has(error?.code) : result === "new",
+    // A text that was cut keeps the whole one.
+    headers: headers.map(([name, value]) => [name, copyText(value)]),
     responseHeaders: Object.entries(error?.headers ?? {}),
   };
 }

@@ -6,11 +6,14 @@ import {
   type UnknownPushEvent,
 } from "../../core/door";
 import { isSid, type SidPrefix } from "../../kit/sid";
-import { cutText } from "../../kit/text";
+import { copyText, cutText } from "../../kit/text";
 import type { Claims, EventView, RequestResult, RequestRow } from "./console-view";
 import { createPseudonym, maskIdentity, maskText } from "./mask";
 
-/** Makes the row of an observed request: no token, no signature, and identities masked. */
+/**
+ * Makes the row of an observed request: no token, no signature, and identities masked. Its texts are
+ * copies, which do not keep the body.
+ */
 export function toRequestRow(
   observed: ObservedRequest,
   known: Pick<RequestRow, "id" | "change" | "attempt" | "canResend">,
@@ -18,7 +21,7 @@ export function toRequestRow(
 ): RequestRow {
   const { queued, error, request, failedLater } = observed;
   const event = queued?.event;
-  const { uuid } = event ?? {};
+  const uuid = event && copyText(event.uuid);
   const failure = error && describeReasons(error.cause);
   return {
     ...known,
@@ -31,12 +34,12 @@ export function toRequestRow(
     failure: failure && event && maskText(failure, event, reveals),
     ...viewEvent(event, reveals),
     uuid,
-    accountSid: event?.account_sid,
+    accountSid: event && copyText(event.account_sid),
     tokenIndex: queued?.authTokenIndex,
     urlIndex: queued?.publicUrlIndex,
     claimed: queued === undefined ? readClaims(observed) : undefined,
     issues: event?.issues.map(({ param, message }) => `${param}: ${message}`) ?? [],
-    target: `${cutText(request.method, 20)} ${request.path}`,
+    target: copyText(`${cutText(request.method, 20)} ${request.path}`),
     isTest: uuid?.startsWith(INVENTED_PREFIXES.console) === true,
     explanation: undefined,
     canExplain: false,
@@ -63,11 +66,11 @@ function readClaims(observed: ObservedRequest): Claims {
   const params = new Map(observed.readClaims());
   const readSid = (prefix: SidPrefix, name: string) => {
     const value = params.get(name);
-    return isSid(prefix, value) ? value : undefined;
+    return isSid(prefix, value) ? copyText(value) : undefined;
   };
   const uuid = params.get("uuid");
   return {
-    uuid: uuid && cutText(uuid, MAX_UUID_CHARACTERS),
+    uuid: uuid && copyText(cutText(uuid, MAX_UUID_CHARACTERS)),
     accountSid: readSid("AC", "account_sid"),
     factorSid: readSid("YF", "factor_sid"),
     challengeSid: readSid("YC", "challenge_sid"),
@@ -79,12 +82,16 @@ export function viewEvent(
   event: PushEvent | UnknownPushEvent | undefined,
   reveals: boolean,
 ): EventView {
-  const identity = readField(event, "entity_identity");
+  const copyField = (name: Field) => {
+    const text = readField(event, name);
+    return text && copyText(text);
+  };
+  const identity = copyField("entity_identity");
   return {
-    type: event?.type,
+    type: event && copyText(event.type),
     version: event?.version,
-    factorSid: readField(event, "factor_sid"),
-    challengeSid: readField(event, "challenge_sid"),
+    factorSid: copyField("factor_sid"),
+    challengeSid: copyField("challenge_sid"),
     entity: identity && (reveals ? cutText(identity) : maskIdentity(identity)),
     pseudonym: reveals || identity === undefined ? undefined : createPseudonym(identity),
   };

@@ -30,8 +30,9 @@ export interface AuditEntry {
   /** HTTP status of the response. */
   readonly status: number;
   /**
-   * Code of the error, or `REHEARSAL_FAILED` when a link of a rehearsal failed; undefined after a
-   * successful write.
+   * Code of the error; undefined after a successful write. Of an event that was sent again, why its
+   * handlers did not succeed; of a test event, its failure, or the status if it is not 200; of a
+   * rehearsal of which a link failed, `REHEARSAL_FAILED`.
    */
   readonly code: number | string | undefined;
 }

@@ -37,7 +37,9 @@ function isOwnOrigin(origin: string, req: Request): boolean {
  * same machine is limited to the names of this machine.
  */
 export function isAllowedHost(req: Request, allowedHosts: readonly string[] | undefined): boolean {
-  const isDirect = /^(?:::ffff:)?127\.|^::1$/.test(req.socket.remoteAddress ?? "");
+  const { remoteAddress = "", localAddress } = req.socket;
+  // A browser of this machine may also use another address of it.
+  const isDirect = /^(?:::ffff:)?127\.|^::1$/.test(remoteAddress) || remoteAddress === localAddress;
   if (allowedHosts === undefined && (!isDirect || trustsProxy(req))) return true;
   // A page that reaches the app beside its proxy can send X-Forwarded-Host, but not choose Host.
   return [readHost(req), req.headers.host].every((host) =>

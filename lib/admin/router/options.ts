@@ -50,8 +50,8 @@ export interface AdminRouterOptions {
   /**
    * Names under which browsers reach the router, without a port, such as `"staff.example.com"`.
    * Others get 403, except IP addresses and localhost: a foreign page cannot choose these (DNS
-   * rebinding). @default all names, but only localhost over a connection from the same machine
-   * unless Express's `trust proxy` trusts it
+   * rebinding). @default all names, but only localhost over the loopback, or from the address of
+   * the server itself, unless Express's `trust proxy` trusts it
    */
   allowedHosts?: readonly string[] | undefined;
   /**

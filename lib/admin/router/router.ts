@@ -1,5 +1,6 @@
 import type express from "express";
 import type { ErrorRequestHandler, Request, Response, Router } from "express";
+import { destroyResponse } from "../../kit/callbacks";
 import { validateOptions } from "../../kit/validate-options";
 import { adaptConsole } from "../../kit/logger";
 import { callSafely } from "../../kit/safe-call";
@@ -51,7 +52,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
   const consoleRoutes =
     consoleOptions === undefined
       ? []
-      : createConsole({ client, receiver, queue, readOnly, reveals, readActor });
+      : createConsole({ client, receiver, queue, readOnly, reveals, readActor, logFailedResponse });
   const isServed = ({ action }: Route) => !readOnly || action === undefined;
   const documented = listRoutes(client, receiver);
   const routes: Route[] = [
@@ -67,6 +68,10 @@ export function adminRouter(options: AdminRouterOptions): Router {
 
   function log(fields: object, message: string): void {
     if (logger !== undefined) void callSafely(logger, () => logger.error(fields, message));
+  }
+
+  function logFailedResponse(error: unknown): void {
+    log({ err: error }, "A response failed: a middleware has replaced a method of it");
   }
 
   async function readActor(req: Request): Promise<string | undefined> {
@@ -103,6 +108,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
     await callOption("onAudit", () => options.onAudit?.(entry, req), entry);
   }
 
+  /** Responds with an error, and audits it. Never throws: Express 4 does not await a middleware. */
   async function reject(
     req: Request,
     res: Response,
@@ -111,15 +117,21 @@ export function adminRouter(options: AdminRouterOptions): Router {
   ): Promise<void> {
     const { code, message, status, retryAfterSeconds } = toRouterError(error);
     if (status >= 500) log({ code, method: req.method, err: error }, message);
-    // Another middleware, such as one with a time-out, may have responded before.
-    const isPage = consoleOptions !== undefined && error === FORBIDDEN && req.path === "/";
-    if (isPage && req.method === "GET" && !res.headersSent) {
-      res.status(status).type("html").send(FORBIDDEN_PAGE);
-    } else if (!res.headersSent) {
-      if (retryAfterSeconds !== undefined) res.setHeader("Retry-After", String(retryAfterSeconds));
-      res.status(status).json({ code, message, status });
+    try {
+      // Another middleware, such as one with a time-out, may have responded before.
+      const isPage = consoleOptions !== undefined && error === FORBIDDEN && req.path === "/";
+      if (isPage && req.method === "GET" && !res.headersSent) {
+        res.status(status).type("html").send(FORBIDDEN_PAGE);
+      } else if (!res.headersSent) {
+        if (retryAfterSeconds !== undefined)
+          res.setHeader("Retry-After", String(retryAfterSeconds));
+        res.status(status).json({ code, message, status });
+      }
+    } catch (failure) {
+      logFailedResponse(failure);
+      destroyResponse(req, res);
     }
-    await audit(req, res, { code, ...audited });
+    await audit(req, res, { ...audited, code });
   }
 
   /** Creates the handler of a route. */
@@ -143,7 +155,8 @@ export function adminRouter(options: AdminRouterOptions): Router {
     };
   }
 
-  router.use(async function adminAuthorization(req, res, next) {
+  /** Throws a RouterError unless the request may be handled. */
+  async function admit(req: Request, res: Response): Promise<void> {
     if (!res.headersSent) {
       res.setHeader("Cache-Control", "no-store");
       if (consoleOptions !== undefined) {
@@ -152,12 +165,20 @@ export function adminRouter(options: AdminRouterOptions): Router {
         res.setHeader("Referrer-Policy", "no-referrer");
       }
     }
-    if (!isAllowedHost(req, options.allowedHosts)) return reject(req, res, HOST_NOT_ALLOWED);
+    if (!isAllowedHost(req, options.allowedHosts)) throw HOST_NOT_ALLOWED;
     const isAllowed: unknown = await callOption("authorize", () => authorize(req));
     // Compare with true: a truthy value, such as a user object, may be a mistake.
-    if (isAllowed !== true) return reject(req, res, FORBIDDEN);
+    if (isAllowed !== true) throw FORBIDDEN;
     const isWrite = describeWrite(req.method, req.path) !== undefined;
-    if (isWrite && isCrossSite(req, allowedOrigins)) return reject(req, res, CROSS_SITE);
+    if (isWrite && isCrossSite(req, allowedOrigins)) throw CROSS_SITE;
+  }
+
+  router.use(async function adminAuthorization(req, res, next) {
+    try {
+      await admit(req, res);
+    } catch (error) {
+      return reject(req, res, error);
+    }
     next();
   });
   const served = routes.filter(isServed);

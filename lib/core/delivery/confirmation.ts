@@ -148,7 +148,7 @@ function createNotConfirmed(
 ): WebhookError {
   const reason =
     cause === undefined
-      ? "confirm returned false: the event is not true. Treat it as forged or replayed."
+      ? "confirm returned false: the service does not have the challenge or factor as this event says. An event of trigger or of the console is never confirmed; otherwise check verifyUrl and serviceSid of the client, and treat the event as forged or replayed."
       : 'confirm returned "pending" until its time was over: its source does not have the state of the event.';
   const reading =
     ambiguity === undefined ? "" : ` Its text can be read in another way: ${ambiguity}.`;

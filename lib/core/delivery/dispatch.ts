@@ -51,7 +51,7 @@ export function createDispatch(handlers: Handlers, reports: Reporter) {
       throw failure;
     }
     if (selected.isHandled) publish("handled", describeRun);
-    else reports.unhandled(event, selected.handlers.length > 0);
+    else reports.unhandled(event);
   }
 
   return (

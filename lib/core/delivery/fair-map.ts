@@ -5,7 +5,7 @@ const ENTRY_BYTES = 218;
 /** Measured: the objects of an owner and its account. */
 const SHARE_BYTES = 750;
 
-/** Bounds of {@link createFairMap}. */
+/** Bounds of {@link FairMap}. */
 export interface FairMapOptions<Value> {
   /** How many entries are kept. */
   maxEntries: number;

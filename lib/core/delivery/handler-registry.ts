@@ -48,7 +48,10 @@ export interface HandlerRegistration<Self> {
   onAny(handler: AnyHandler): Self;
   /** Adds a handler of the events without a handler of their type, including unknown types. */
   onUnhandled(handler: AnyHandler): Self;
-  /** Returns the types of event that currently have a handler: all of them with `onAny`. */
+  /**
+   * Returns the types of event that currently have a handler: all of them with `onAny`, and those of
+   * challenges once `waitForChallenge` was called.
+   */
   handledTypes(): PushEventType[];
 }
 
@@ -59,6 +62,8 @@ interface Registry {
   handlersByType: Map<PushEventType, Set<AnyHandler>>;
   anyHandlers: Set<AnyHandler>;
   unhandledHandlers: Set<AnyHandler>;
+  /** Whether a receiver of these handlers has waited for a challenge. */
+  hasWaits: boolean;
   /** The option `confirm` of receivers with a queue, by their names. */
   confirms: Map<string | undefined, Confirm>;
 }
@@ -104,12 +109,16 @@ export function createHandlers(): Handlers {
     },
     handledTypes: () =>
       PUSH_EVENT_TYPES.filter(
-        (type) => anyHandlers.size > 0 || (handlersByType.get(type)?.size ?? 0) > 0,
+        (type) =>
+          anyHandlers.size > 0 ||
+          (handlersByType.get(type)?.size ?? 0) > 0 ||
+          isWaitedFor(registry, type),
       ),
   };
 
   const confirms: Registry["confirms"] = new Map();
-  registries.set(handlers, { handlersByType, anyHandlers, unhandledHandlers, confirms });
+  const registry = { handlersByType, anyHandlers, unhandledHandlers, confirms, hasWaits: false };
+  registries.set(handlers, registry);
   return handlers;
 }
 
@@ -118,14 +127,23 @@ export function isHandlers(value: unknown): value is Handlers {
   return typeof value === "object" && value !== null && registries.has(value);
 }
 
-/** Selects the handlers of an event, each once; `isHandled`: its type or `onUnhandled` has one. */
+/** Selects the handlers of an event, each once; `isHandled`: it has one, or a login waits for it. */
 export function selectHandlers(handlers: Handlers, { type }: PushEvent | UnknownPushEvent) {
-  const { handlersByType, anyHandlers, unhandledHandlers } = registryOf(handlers);
+  const registry = registryOf(handlers);
+  const { handlersByType, anyHandlers, unhandledHandlers } = registry;
   const own = handlersByType.get(type as PushEventType);
   const chosen = own !== undefined && own.size > 0 ? own : unhandledHandlers;
-  const isHandled = chosen.size > 0;
-  if (anyHandlers.size === 0) return { handlers: [...chosen], isHandled };
-  return { handlers: [...new Set([...chosen, ...anyHandlers])], isHandled };
+  const all = anyHandlers.size === 0 ? [...chosen] : [...new Set([...chosen, ...anyHandlers])];
+  return { handlers: all, isHandled: all.length > 0 || isWaitedFor(registry, type) };
+}
+
+/** Notes that a receiver waits for challenges: from then on, their events have a handler. */
+export function noteWait(handlers: Handlers): void {
+  registryOf(handlers).hasWaits = true;
+}
+
+function isWaitedFor({ hasWaits }: Registry, type: string): boolean {
+  return hasWaits && (type === "challenge.approved" || type === "challenge.denied");
 }
 
 /**

@@ -17,7 +17,7 @@ export const CAUSES = {
     "Pass the value of the service's signature header exactly as received.",
   ],
   URL_SCHEME: [
-    "The service signed a URL with the other scheme: http instead of https, or the reverse.",
+    "The service signed a URL with the other scheme.",
     "Make publicUrl the webhook_url as configured at the service. Behind a proxy that terminates TLS, do not build it from the request.",
   ],
   URL_PORT: [
@@ -33,7 +33,7 @@ export const CAUSES = {
     "Make publicUrl the whole webhook_url; in Express, req.url lacks the mount path.",
   ],
   URL_TRAILING_SLASH: [
-    "The service signed a URL with a trailing slash and yours has none, or the reverse.",
+    "The service signed a URL that differs in the slash at the end of its path.",
     "Copy webhook_url from the service, byte for byte.",
   ],
   URL_QUERY_MISSING: [
@@ -81,8 +81,12 @@ export const CAUSES = {
     "Pass the exact bytes of the webhook request, name=value&name=value: req.rawBody, or the Buffer of express.raw(). JSON.stringify(req.body) and a log of req.body are not these bytes.",
   ],
   BODY_WRAPPED: [
-    "The form is inside another text: base64, a JSON string, quotes, white space, or it was encoded or compressed once more.",
+    "The form is inside another text: base64, JSON, a parameter of another form, quotes, white space, or it was encoded or compressed once more.",
     "Pass the exact bytes of the webhook request: undo the wrapping that subject names, such as isBase64Encoded of AWS Lambda, or remove what adds it.",
+  ],
+  BODY_CUT: [
+    "The body ends early: a parameter is missing, or the last one was cut off.",
+    "Pass the whole body. Find the proxy, the platform or the log that limits its length.",
   ],
   OTHER_PRODUCT: [
     "The URL has bodySHA256: another product of the service signs its requests so, and sends JSON in place of a form.",
@@ -117,8 +121,8 @@ export const CAUSES = {
     "Verify req.body as the parser created it, before another middleware adds a parameter.",
   ],
   PARAMS_CHARSET: [
-    "The body was not read as UTF-8.",
-    'Read the body as UTF-8, not as "latin1" or "binary".',
+    "The body was not read as UTF-8, or its letters were normalised.",
+    'Read the body as UTF-8, not as "latin1" or "binary", and verify it before anything changes its text.',
   ],
 } as const satisfies Record<string, readonly [explanation: string, fix: string]>;
 

@@ -18,7 +18,7 @@ export interface WebhookErrorOptions {
  * Error of a webhook request that was rejected or could not be handled, or of a rejected wait.
  *
  * `message` names the problem and its solution, for the log of the app; it never contains a
- * token, a signature or a received value. `status` and `headers` follow the conventions of
+ * token, a signature or the value of a parameter. `status` and `headers` follow the conventions of
  * `http-errors`, so Express responds to a forwarded error correctly. With a status below 500,
  * `stack` is the message only: the frames would lead into this package.
  *

@@ -48,14 +48,16 @@ interface ChallengeFields {
   readonly challenge_sid: string;
 }
 
-interface V1FactorEvent<Type extends PushEventType> extends KnownEvent<Type> {
+/** An event of a factor in v1, which has no `factor_type`, name or metadata. */
+export interface V1FactorEvent<Type extends PushEventType> extends KnownEvent<Type> {
   readonly version: "v1";
   readonly factor_type?: undefined;
   readonly factor_friendly_name?: undefined;
   readonly factor_metadata?: undefined;
 }
 
-interface V2FactorEvent<Type extends PushEventType> extends KnownEvent<Type> {
+/** An event of a factor in v2 (specification, section 6.2). */
+export interface V2FactorEvent<Type extends PushEventType> extends KnownEvent<Type> {
   readonly version: "v2";
   /** `"push"`, the only type of factor so far. */
   readonly factor_type: string;
@@ -64,14 +66,16 @@ interface V2FactorEvent<Type extends PushEventType> extends KnownEvent<Type> {
   readonly factor_metadata?: Readonly<Record<string, string>> | undefined;
 }
 
-interface V1ChallengeEvent<Type extends PushEventType>
+/** An event of a challenge in v1, which has no details or metadata. */
+export interface V1ChallengeEvent<Type extends PushEventType>
   extends V1FactorEvent<Type>, ChallengeFields {
   readonly challenge_details?: undefined;
   readonly challenge_hidden_details?: undefined;
   readonly challenge_metadata?: undefined;
 }
 
-interface V2ChallengeEvent<Type extends PushEventType>
+/** An event of a challenge in v2 (specification, section 6.2). */
+export interface V2ChallengeEvent<Type extends PushEventType>
   extends V2FactorEvent<Type>, ChallengeFields {
   /** Context that the service showed to the user. */
   readonly challenge_details?: ChallengeDetails | undefined;

@@ -68,9 +68,10 @@ function parseDraft(draft: Draft): PushEvent | UnknownPushEvent {
   for (const [name, maxCharacters] of parameters.json) {
     const text = draft[name];
     if (typeof text !== "string") continue;
-    const { value, problem } = parseJsonParameter(text, maxCharacters);
+    // Absent: senders write "" or, as the API of the service shows absent metadata, null.
+    const { value, problem } =
+      text === "" ? { value: null } : parseJsonParameter(text, maxCharacters);
     if (problem !== undefined) dropField(draft, name, problem);
-    // The API of the service shows absent metadata as null.
     else if (value === null) delete draft[name];
     else draft[name] = value;
   }

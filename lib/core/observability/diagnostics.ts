@@ -25,7 +25,7 @@ export interface Diagnostics {
   conflict: { type: string };
   /** The handlers of an event have finished. */
   handled: { type: string; attempt: number; durationMs: number };
-  /** An event had neither a handler of its type nor one of `onUnhandled`. */
+  /** An event had no handler, and no login of this process waits for such events. */
   unhandled: { type: string };
   /** The handlers of an event failed or timed out. */
   failed: { type: string; attempt: number; code: string; durationMs: number };

@@ -82,14 +82,7 @@ export function createReporter(logger: Logger | undefined, common: object = {}) 
   function warnWithoutListeners(error: WebhookError, listenerCount: number): void {
     if (error.code === "CLOSING" || listenerCount > 0 || logger !== undefined) return;
     const message = `${error.message} This warning is emitted once per code; set the option logger, or onError and onRejected.`;
-    const describeDetail = () => describeCause(error) ?? formatCause(explainFirst(error));
-    warnOnce(error.code, message, errorListeners, describeDetail);
-  }
-
-  function warnOfUnhandled({ type }: PushEvent | UnknownPushEvent): void {
-    if (logger !== undefined) return;
-    const message = `No handler ran for an event of the type ${JSON.stringify(type)}. Add one with push.on, or push.onUnhandled(() => {}) to ignore such events. (Said once.)`;
-    warnOnce("EVENT_UNHANDLED", message, errorListeners);
+    warnOnce(error.code, message, errorListeners, () => describeCause(error));
   }
 
   /** Returns the likeliest cause of a rejection, for the first of its code within 60 s. */
@@ -135,11 +128,14 @@ export function createReporter(logger: Logger | undefined, common: object = {}) 
       for (const listener of failureListeners) void callSafely(listener, () => listener(error));
       warnWithoutListeners(error, rejectedListeners.size + errorListeners.size);
     },
-    /** Reports an event without a handler of its type; `hasRun`: one of `onAny` has run. */
-    unhandled(event: PushEvent | UnknownPushEvent, hasRun: boolean): void {
-      publish("unhandled", () => ({ type: event.type }));
-      if (!hasRun && errorListeners.size + rejectedListeners.size === 0) warnOfUnhandled(event);
-      if (logger !== undefined) log("warn", { ...identify(event) }, "No handler for this event");
+    /** Reports an event that no handler has received, and no login waits for. */
+    unhandled(event: PushEvent | UnknownPushEvent): void {
+      const { type } = event;
+      publish("unhandled", () => ({ type }));
+      const message = `No handler ran for an event of the type ${JSON.stringify(type)}. Add one with push.on, or push.onUnhandled(() => {}) to ignore such events.`;
+      if (logger === undefined)
+        warnOnce("EVENT_UNHANDLED", `${message} (Said once.)`, errorListeners);
+      else log("warn", { ...identify(event) }, message);
     },
     /** Reports the result of a delivery. */
     delivered(event: PushEvent | UnknownPushEvent, result: DeliveryResult): void {
@@ -153,12 +149,6 @@ export function createReporter(logger: Logger | undefined, common: object = {}) 
 /** Returns whether an error is a failure: of status 500 or above, except the planned `CLOSING`. */
 function isFailure({ status, code }: WebhookError): boolean {
   return status >= 500 && code !== "CLOSING";
-}
-
-function formatCause(cause: SignatureCause | undefined): string | undefined {
-  if (cause === undefined) return undefined;
-  const { code, isProven, subject, explanation, fix } = cause;
-  return `${isProven ? "" : "Possibly "}${code}${subject === undefined ? "" : ` (${subject})`}: ${explanation} ${fix}`;
 }
 
 function identify(event: PushEvent | UnknownPushEvent | undefined): object {

@@ -92,7 +92,7 @@ export function createFindAmbiguity(declared: readonly string[]) {
   ): Ambiguity | undefined {
     const problem = readText(event, text);
     if (problem === undefined) return undefined;
-    const { reason, after = "", before = "", ending, contained = [] } = problem;
+    const { reason, parameter, after = "", before = "", ending, contained = [] } = problem;
     const undeclared = event.params
       .map(([name]) => name)
       .filter((name) => !KNOWN_NAMES.has(name) && !declared.includes(name))
@@ -101,15 +101,20 @@ export function createFindAmbiguity(declared: readonly string[]) {
       undeclared.findLast((name) => name > after && name < before) ??
       undeclared.find((name) => ending !== undefined && name.endsWith(ending));
     if (added !== undefined) return describeUndeclared(added);
-    return findHolder(event.params, contained) ?? { reason };
+    return (
+      findHolder(event.params, contained) ??
+      findMeeting(event.params, contained) ?? { reason, parameter }
+    );
   };
 
   function readText(event: PushEvent | UnknownPushEvent, text: string): Problem | undefined {
     if (OTHER_PRODUCT.some((part) => text.includes(part))) {
-      return { reason: "it contains a parameter of another product", contained: OTHER_PRODUCT };
+      const reason = "it contains a parameter of another product";
+      return { reason, parameter: ACCOUNT_SID, contained: OTHER_PRODUCT };
     }
     if (!text.startsWith("account_sidAC") && !beforeAccount.some((name) => text.startsWith(name))) {
-      return { reason: "its text does not begin with account_sid", before: ACCOUNT_SID };
+      const reason = "its text does not begin with account_sid";
+      return { reason, parameter: ACCOUNT_SID, before: ACCOUNT_SID };
     }
     const places = findSids(text, declared);
     if (!isAt(text, places.account_sid, event.account_sid)) return containsSid("account_sid");
@@ -133,14 +138,14 @@ export function createFindAmbiguity(declared: readonly string[]) {
     }
     const type = findOnly(typePattern, tail, mayBeType);
     if (type?.value !== event.type) {
-      return { reason: "the text shows another type", after: TYPE, before: UUID, ending: TYPE };
+      return OTHER_TYPE;
     }
     const rest = tail.slice(type.end);
     const uuid = findOnly(uuidPattern, rest, mayBeUuid);
     if (uuid?.value !== event.uuid || !isUuidUnique(event.uuid)) return OTHER_UUID;
     // A parameter after the uuid may end with "uuid" and a text.
     if (uuid.index > 0 && earlierUuid.test(rest.slice(0, uuid.index))) {
-      return { reason: "the text shows an earlier uuid", after: TYPE, before: UUID };
+      return { ...OTHER_UUID, reason: "the text shows an earlier uuid", before: UUID };
     }
     return undefined;
   }
@@ -158,7 +163,7 @@ export function createFindAmbiguity(declared: readonly string[]) {
     const friendlyName = between.indexOf(FRIENDLY_NAME);
     // An event of v2 has a friendly name, and an event of v1 has no name of v2.
     if ((friendlyName === -1) === (event.version === "v2")) {
-      return { reason: "a value of v1 contains a name of v2" };
+      return { ...contains(FRIENDLY_NAME), parameter: IDENTITY };
     }
     if (friendlyName !== -1 && between.includes(FRIENDLY_NAME, friendlyName + 1)) {
       return contains(FRIENDLY_NAME);
@@ -179,7 +184,7 @@ export function createFindAmbiguity(declared: readonly string[]) {
     }
     const contained = ended === "" ? [] : [ended];
     const reason = "the text shows another entity_identity";
-    return { reason, after: IDENTITY, before: FACTOR_SID, contained };
+    return { reason, parameter: IDENTITY, after: IDENTITY, before: FACTOR_SID, contained };
   }
 }
 
@@ -202,6 +207,8 @@ export function findForeignParameter(
 /** A difference between a text and an event. */
 interface Problem {
   reason: string;
+  /** The parameter whose value the text does not show, if no other one explains it. */
+  parameter: string;
   /** Between which names an added parameter explains it. */
   after?: string;
   before?: string;
@@ -233,16 +240,29 @@ function findSids(text: string, declared: readonly string[]): SidPlaces {
   return places;
 }
 
-const OTHER_UUID: Problem = { reason: "the text shows another uuid", after: TYPE, before: LAST };
+const OTHER_TYPE: Problem = {
+  reason: "the text shows another type",
+  parameter: TYPE,
+  after: TYPE,
+  before: UUID,
+  ending: TYPE,
+  contained: PUSH_EVENT_TYPES.map((type) => TYPE + type),
+};
+const OTHER_UUID: Problem = {
+  reason: "the text shows another uuid",
+  parameter: UUID,
+  after: TYPE,
+  before: LAST,
+};
 
 function contains(text: string): Problem {
-  return { reason: `another value contains ${text}`, contained: [text] };
+  return { reason: `the text contains ${text} twice`, parameter: text, contained: [text] };
 }
 
 function containsSid(name: keyof SidPlaces): Problem {
   const prefixes = [...SID_NAMES].flatMap(([prefix, one]) => (one === name ? [prefix] : []));
   const contained = [...prefixes, "=A"].map((prefix) => name + prefix);
-  return { reason: `another value contains ${name} and a SID`, contained };
+  return { reason: `the text contains ${name} and a SID twice`, parameter: name, contained };
 }
 
 /** Returns whether the one SID of a parameter is that of the event; undefined: both have none. */
@@ -300,6 +320,26 @@ function findHolder(params: readonly Pair[], texts: readonly string[]): Ambiguit
     if (holder === undefined) continue;
     const parameter = showName(holder);
     return { reason: `${parameter ?? "a parameter"} contains ${text}`, parameter };
+  }
+  return undefined;
+}
+
+/** Finds the parameter in which one of the texts begins that goes on in the next name or value. */
+function findMeeting(params: readonly Pair[], texts: readonly string[]): Ambiguity | undefined {
+  const pairs = params.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  for (const [index, [name, value]] of pairs.entries()) {
+    const next = pairs[index + 1] ?? [""];
+    for (const text of texts) {
+      // From its second character on: a text that a name begins with is the name.
+      const at = (name + value + next[0]).indexOf(text, 1);
+      if (at === -1 || at >= name.length + value.length) continue;
+      const parameter = showName(name);
+      const shown = parameter ?? "a parameter";
+      return {
+        reason: `${shown} contains ${text} where its name and value, or the next name, meet`,
+        parameter,
+      };
+    }
   }
   return undefined;
 }

@@ -5,6 +5,7 @@ import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../event/event-parameters";
 import { isSid } from "../../kit/sid";
 import { FairMap } from "../delivery/fair-map";
+import { LookupSlots } from "./lookup-slots";
 import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../signature/auth-token";
 import type { KeyObject } from "node:crypto";
 import { createTokenKey } from "../signature/hmac";
@@ -30,7 +31,7 @@ export interface AccountTokens {
 /**
  * Returns the tokens of the account that a webhook request claims to come from. The claim is not
  * verified yet: use it only to look the tokens up. Undefined or an empty list rejects the request;
- * an account that no signature has verified is then not looked up again for 10 s.
+ * an account that no signature has verified is then not looked up again for 1 s.
  *
  * Return undefined for an unknown account and do not throw: a lookup that throws is retried for 8
  * s, because a database may be restarting. At most 100 lookups run at a time. Tokens are kept for
@@ -89,10 +90,9 @@ const MAX_WAITING = 1_000;
 const MAX_IDENTITIES = 20_000;
 /** How long a request waits for its tokens. */
 const LOOKUP_MS = 8_000;
-/** How long tokens are used without a lookup. */
+/** How long tokens are used without a lookup, and how long an unverified identity has none. */
 const FOUND_MS = 1_000;
-/** How long an identity that is not verified is not looked up, without a token or after a failure. */
-const UNKNOWN_MS = 10_000;
+/** How long an identity that is not verified is not looked up after a failure. */
 const FAILED_MS = 2_000;
 
 const findTokensByResolver = new WeakMap<AuthTokenResolver, FindTokens>();
@@ -114,7 +114,8 @@ export function createFindTokens(authToken: AuthTokens | AuthTokenResolver): Fin
  * Looks tokens up as a remote key set is fetched: requests with the same claimed identity share a
  * lookup, its result is kept for a while, also that there is none, and few lookups run at a time. The
  * request is not authenticated yet. So half of the lookups are reserved for identities that a
- * signature has verified: requests with invented accounts cannot delay these.
+ * signature has verified, and accounts share each half equally: neither requests with invented
+ * accounts nor another account can delay these.
  */
 function createLookup(authToken: AuthTokenResolver): FindTokens {
   // Invented accounts cannot evict verified ones: those that are only claimed share one account.
@@ -153,7 +154,7 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
           identity.isVerified = true;
         },
       };
-      const keepMs = tokens.length > 0 ? FOUND_MS : isVerified ? 0 : UNKNOWN_MS;
+      const keepMs = tokens.length > 0 || !isVerified ? FOUND_MS : 0;
       identity.foundUntilAtMs = performance.now() + keepMs;
       identity.found = found;
       return found;
@@ -199,9 +200,8 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
 }
 
 /**
- * Creates a function that looks tokens up as soon as a slot is free, again after a failure. The
- * newest waiting lookup runs first: under overload the oldest ones are about to time out. It throws
- * a WebhookError `OVERLOADED` when more than 1,000 newer ones wait.
+ * Creates a function that looks tokens up as soon as its account has a slot, again after a failure. It
+ * throws a WebhookError `OVERLOADED` when more than 1,000 lookups wait.
  */
 function createLimitedLookup(authToken: AuthTokenResolver) {
   const retry = createRequestRetry({
@@ -212,36 +212,14 @@ function createLimitedLookup(authToken: AuthTokenResolver) {
     // Few attempts, because the request is not authenticated yet.
     pauses: { firstMs: 500, longestMs: 4_000 },
   });
-  /** The oldest first. */
-  const waiting: { lapsesAtMs: number; start: () => void; reject: (reason: unknown) => void }[] =
-    [];
-  let running = 0;
-
-  function waitForSlot(): Promise<void> {
-    return new Promise((start, reject) => {
-      waiting.push({ lapsesAtMs: performance.now() + LOOKUP_MS, start, reject });
-      if (waiting.length <= MAX_WAITING) return;
-      const message = `More than ${MAX_WAITING} lookups of auth tokens wait.`;
-      waiting.shift()?.reject(new WebhookError("OVERLOADED", message));
-    });
-  }
-
-  function release(): void {
-    const next = waiting.pop();
-    if (next !== undefined && performance.now() < next.lapsesAtMs) {
-      next.start();
-    } else {
-      // The other waiting lookups are older: their requests were rejected, too.
-      waiting.length = 0;
-      running--;
-    }
-  }
+  const slots = new LookupSlots(MAX_RUNNING, MAX_WAITING);
 
   async function runInSlot(claimed: ClaimedIdentity): Promise<unknown> {
-    if (running < MAX_RUNNING) running++;
-    else await waitForSlot();
+    const { account_sid = "" } = claimed;
+    await slots.take(account_sid);
     // Resolve only once: each `then` of a query builder runs its query.
     const resolved = Promise.resolve(claimed).then(authToken);
+    const release = () => slots.release(account_sid);
     within(resolved, LOOKUP_MS).then(release, release);
     return resolved;
   }

@@ -7,7 +7,7 @@ import type { PushMethod, VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
 import { isRawBody, readBytes } from "../event/form";
 import type { Pair } from "../event/event-parameters";
-import { explainSignature } from "../signature/explain";
+import { describeReport, explainSignature } from "../signature/explain";
 import type { SignatureReport } from "../errors/signature-causes";
 import type { ExplainSignatureOptions } from "../signature/explain/options";
 import { signText } from "../signature/hmac";
@@ -47,6 +47,33 @@ export function createAuthenticate(
   const postParts = createPostParts(publicUrls, urlMatching);
   const getParts = createGetParts(publicUrls, urlMatching);
   const [accountSid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
+  const messageBudget = createExplainBudget({ maxReports: EXPLAINED_MESSAGES });
+
+  /** A function of its own: what it returns keeps its arguments alive, and no joined text. */
+  function explainLater(
+    request: IncomingRequest,
+    { method, signature }: Pick<CheckedHeaders, "method" | "signature">,
+    body: unknown,
+    parts: SignedParts,
+    tokens: readonly string[],
+  ) {
+    return () => {
+      const receivedUrl = joinReceivedUrl(request);
+      const options = {
+        method,
+        signature,
+        receivedUrl,
+        urlMatching,
+        accountSid,
+        // The spelling of the configuration, which its message names.
+        url: findNearest(method === "GET" ? parts.signedUrls : publicUrls, receivedUrl),
+        params: parts.signedParams,
+        body: body as ExplainSignatureOptions["body"],
+        authToken: tokens,
+      };
+      return explainBudget.spend(() => explainSignature(options));
+    };
+  }
 
   /** @param deadlineAtMs when to give up a token lookup, as `performance.now()` counts. */
   return async function authenticate(
@@ -64,7 +91,7 @@ export function createAuthenticate(
     const alternatives = method === "GET" ? getParts(request.target) : postParts(params);
     for (const parts of alternatives) {
       const claimed =
-        typeof authToken === "function" ? readAllowedClaim(parts.params, allowedAccountSids) : {};
+        typeof authToken === "function" ? readAllowedClaim(parts.params, settings) : {};
       let found = await findTokens(claimed, deadlineAtMs);
       const joined = joinParams(parts.signedParams);
       let match = findMatch(signature, found.keys, parts.signedUrls, joined);
@@ -83,21 +110,11 @@ export function createAuthenticate(
         const listOtherSignatures = keys.length === 1 ? undefined : listOthers;
         return { method, signature, listOtherSignatures, parts, joined, form, match, serviceSids };
       }
-      mismatch ??= createMismatch(tokens, () => {
-        const receivedUrl = joinReceivedUrl(request);
-        const options = {
-          method,
-          signature,
-          receivedUrl,
-          urlMatching,
-          accountSid,
-          url: findNearest(parts.signedUrls, receivedUrl),
-          params: parts.signedParams,
-          body: body as ExplainSignatureOptions["body"],
-          authToken: tokens,
-        };
-        return explainBudget.spend(() => explainSignature(options));
-      });
+      mismatch ??= createMismatch(
+        tokens,
+        messageBudget,
+        explainLater(request, { method, signature }, body, parts, tokens),
+      );
     }
     // It is set, because a request has at least one reading.
     throw mismatch as WebhookError;
@@ -106,31 +123,44 @@ export function createAuthenticate(
 
 /**
  * Reads the claimed identity before its tokens are looked up: the database of the app is not asked
- * for accounts that are not allowed.
+ * for accounts and services that are not allowed.
  */
 function readAllowedClaim(
   params: readonly Pair[],
-  allowedAccountSids: VerifySettings["allowedAccountSids"],
+  { allowedAccountSids, allowedServiceSids }: VerifySettings,
 ): ClaimedIdentity {
   const claimed = readClaimedIdentity(params);
-  if (allowedAccountSids?.has(claimed.account_sid ?? "") !== false) return claimed;
-  const message =
-    "The account that the request claims is not in allowedAccountSids. Its tokens were not looked up.";
+  const { account_sid = "", service_sid = "" } = claimed;
+  const isAllowedAccount = allowedAccountSids?.has(account_sid) !== false;
+  if (isAllowedAccount && allowedServiceSids?.has(service_sid) !== false) return claimed;
+  const what = isAllowedAccount ? "service" : "account";
+  const option = isAllowedAccount ? "allowedServiceSids" : "allowedAccountSids";
+  const message = `The ${what} that the request claims is not in ${option}. Its tokens were not looked up.`;
   throw new WebhookError("ACCOUNT_NOT_ALLOWED", message);
 }
 
-/** Creates the error of a signature that none of these tokens made. */
+/** How many messages name the cause within 60 s; it takes some tens of milliseconds to find. */
+const EXPLAINED_MESSAGES = 3;
+
+/** Creates the error of a signature that none of these tokens made; its message names the cause. */
 function createMismatch(
   tokens: readonly string[],
+  messageBudget: ReturnType<typeof createExplainBudget>,
   explain: () => SignatureReport | undefined,
 ): WebhookError {
   if (tokens.length === 0) {
     const message = "The option authToken found no token for the account that this request claims.";
     return new WebhookError("SIGNATURE_MISMATCH", message);
   }
+  const report = messageBudget.spend(explain);
   const message =
-    "The signature was not made with this auth token over this publicUrl and these parameters. Check that publicUrl is the webhook_url exactly as configured at the service, that authToken is that account's, and that no middleware changed the body; explain() of this error names the cause.";
-  return new WebhookError("SIGNATURE_MISMATCH", message, { explain });
+    report === undefined
+      ? "The signature was not made with this auth token over this publicUrl and these parameters. The messages of earlier ones name the cause; explain() of this error finds its own."
+      : describeReport(report);
+  return new WebhookError("SIGNATURE_MISMATCH", message, {
+    // Without a reference to the parameters.
+    explain: report === undefined ? explain : () => report,
+  });
 }
 
 /** Returns the first of the URLs that have the longest prefix in common with another URL. */

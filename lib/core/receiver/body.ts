@@ -1,7 +1,7 @@
 import type { IncomingMessage } from "node:http";
-// Not the global ones: a test may fake the timers of its app, also before this is loaded.
-import { clearTimeout, setImmediate, setTimeout } from "node:timers";
+import { clearTimeout } from "node:timers";
 import { isUint8Array } from "node:util/types";
+import { Callbacks } from "../../kit/callbacks";
 import { WebhookError } from "../errors/webhook-error";
 import { assertWellFormed, decodeForm, isRawBody, MAX_PARAMETERS } from "../event/form";
 import { listFlatPairs, type Pair } from "../event/event-parameters";
@@ -78,38 +78,42 @@ export function readAgain(req: IncomingMessage, { limitBytes }: BodyLimits): Uin
 export function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     if (req.destroyed) return reject(truncated(req.errored));
+    const callbacks = new Callbacks(reject);
     const collector = new BodyCollector(limits.limitBytes);
     let isSettled = false;
     let timer: NodeJS.Timeout | undefined;
     const fail = (error: unknown) => {
       isSettled = true;
       clearTimeout(timer);
-      // Flow control then stops the client, until the response is written.
-      req.off("data", add).pause();
       reject(error);
+      // Flow control then stops the client, until the response is written.
+      req.pause();
     };
     const cut = (cause?: unknown) => {
       if (!isSettled) fail(truncated(cause));
     };
-    const add = (chunk: unknown) => {
-      try {
-        collector.add(chunk, req.readableEncoding);
-      } catch (error) {
-        fail(error);
-      }
-    };
-    const end = () => {
-      isSettled = true;
-      clearTimeout(timer);
-      resolve(collector.take());
-    };
-    req.on("data", add).on("end", end).on("error", cut).on("close", cut);
-    // Another middleware may have paused it.
-    if (req.isPaused()) req.resume();
+    callbacks
+      .on(req, "data", (chunk: unknown) => {
+        if (isSettled) return;
+        try {
+          collector.add(chunk, req.readableEncoding);
+        } catch (error) {
+          fail(error);
+        }
+      })
+      .on(req, "end", () => {
+        isSettled = true;
+        clearTimeout(timer);
+        resolve(collector.take());
+      })
+      .on(req, "error", cut)
+      .on(req, "close", cut);
+    // Another middleware may have paused it; a mock has no such state.
+    if (isStream(req) && req.isPaused()) req.resume();
     // Most bodies arrive with their headers, and need no timer.
-    setImmediate(() => {
+    callbacks.setImmediate(() => {
       if (isSettled) return;
-      timer = setTimeout(() => {
+      timer = callbacks.setTimeout(() => {
         const isHeld = req.readableLength > 0;
         fail(isHeld ? consumed("another listener holds the stream") : bodyTimeout(limits));
       }, bodyTimeMs(limits));
@@ -117,30 +121,43 @@ export function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promis
   });
 }
 
+/** Returns whether a request is a stream; a mock is not, and may emit events. */
+export function isStream(req: IncomingMessage): boolean {
+  return typeof (req as Partial<IncomingMessage>).pause === "function";
+}
+
 /** Reads the stream of a `Request`, within the limits. */
 export async function readWebStream(body: ReadableStream, limits: BodyLimits): Promise<Uint8Array> {
   const reader = (body as ReadableStream<Uint8Array>).getReader();
-  const collector = new BodyCollector(limits.limitBytes);
-  const time = { isOver: false };
-  // It ends a pending read. Not awaited: a source that hangs would delay the response.
-  const cancel = () => void reader.cancel().catch(() => "the error of the read is thrown");
-  const timer = setTimeout(() => {
-    time.isOver = true;
-    cancel();
-  }, bodyTimeMs(limits));
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const callbacks = new Callbacks(reject);
+    timer = callbacks.setTimeout(() => reject(bodyTimeout(limits)), bodyTimeMs(limits));
+  });
   try {
-    for (;;) {
-      const { done, value } = await reader.read();
-      if (time.isOver) throw bodyTimeout(limits);
-      if (done) return collector.take();
-      collector.add(value);
-    }
+    return await Promise.race([collect(reader, limits), late]);
   } catch (error) {
-    cancel();
+    // It ends a pending read. Not awaited: a source that hangs would delay the response.
+    cancel(reader).catch(() => "the error of the read is thrown");
     throw error instanceof WebhookError ? error : truncated(error);
   } finally {
     clearTimeout(timer);
   }
+}
+
+type Reader = ReadableStreamDefaultReader<Uint8Array>;
+
+async function collect(reader: Reader, { limitBytes }: BodyLimits): Promise<Uint8Array> {
+  const collector = new BodyCollector(limitBytes);
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return collector.take();
+    collector.add(value);
+  }
+}
+
+async function cancel(reader: Reader): Promise<void> {
+  await reader.cancel();
 }
 
 /** Returns the error of a body that is over the limit. */

@@ -6,6 +6,12 @@ import { isPushEvent, type PushEvent, type UnknownPushEvent } from "../event/eve
 import { parseEvent } from "../event/parse";
 import { hashText } from "../../kit/hash";
 
+/** What the step needs of an authenticated request. */
+type CheckedParts = Pick<
+  AuthenticatedRequest,
+  "method" | "parts" | "joined" | "match" | "serviceSids"
+>;
+
 /**
  * Creates the step that parses the event of an authenticated webhook request. It throws a
  * WebhookError `PAYLOAD_INVALID`, `PAYLOAD_AMBIGUOUS` for a text that may be something else when no
@@ -15,8 +21,7 @@ export function createCheckEvent(settings: VerifySettings) {
   const { extraParameters, confirm, confirmTypes } = settings;
   const findAmbiguity = createFindAmbiguity(extraParameters);
 
-  return function checkEvent(authenticated: AuthenticatedRequest) {
-    const { method, parts, joined, match, serviceSids } = authenticated;
+  return function checkEvent({ method, parts, joined, match, serviceSids }: CheckedParts) {
     const { authTokenIndex, signedUrl } = match;
     const event = parseEvent(parts.params);
     const publicUrlIndex = parts.publicUrlIndexes[parts.signedUrls.indexOf(signedUrl)] ?? 0;
@@ -34,28 +39,36 @@ export function createCheckEvent(settings: VerifySettings) {
       );
     }
     const problem = findNotAllowed(settings, serviceSids, event);
-    if (problem !== undefined) throw new WebhookError("ACCOUNT_NOT_ALLOWED", `The ${problem}.`);
+    if (problem !== undefined)
+      throw new WebhookError("ACCOUNT_NOT_ALLOWED", `The ${problem}. ${ALLOW}`);
     const needsConfirmation = ambiguity !== undefined || confirmTypes.has(event.type);
     const { reason } = ambiguity ?? {};
-    const hash = ambiguity === undefined ? hashContent : hashReading;
-    const indexes = { authTokenIndex, publicUrlIndex };
-    return { event, ...indexes, ...hash(authenticated), needsConfirmation, ambiguity: reason };
+    return { event, authTokenIndex, publicUrlIndex, needsConfirmation, ambiguity: reason };
   };
 }
 
-/** A signature is a hash of the content, except that it depends on the token. */
-function hashContent({ signature, listOtherSignatures }: AuthenticatedRequest) {
-  return { contentHash: signature, listOtherHashes: listOtherSignatures };
-}
-
-/** The readings of a text have the same signatures, and are not the same content. */
-function hashReading({ signature, listOtherSignatures, parts }: AuthenticatedRequest) {
+/**
+ * Returns the hashes of the content of a request, as a `RequestIdentity` has them.
+ *
+ * @param ambiguity see `ConfirmContext`.
+ */
+export function hashContent(
+  { signature, listOtherSignatures, parts }: AuthenticatedRequest,
+  ambiguity: string | undefined,
+) {
+  // A signature is a hash of the content, except that it depends on the token.
+  if (ambiguity === undefined) {
+    return { contentHash: signature, listOtherHashes: listOtherSignatures };
+  }
+  // The readings of a text have the same signatures, and are not the same content.
   const hash = (text: string) => hashText(`${text} ${JSON.stringify(parts.params)}`);
   return {
     contentHash: hash(signature),
     listOtherHashes: listOtherSignatures && (() => listOtherSignatures().map(hash)),
   };
 }
+
+const ALLOW = "Add its SID there, or remove its Webhook at the service.";
 
 /** Returns why the account or the service of an event is not allowed; undefined if both are. */
 function findNotAllowed(

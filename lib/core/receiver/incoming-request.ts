@@ -1,6 +1,7 @@
 import { escapeControls } from "../../kit/text";
 import { isRawBody } from "../event/form";
 import type { Pair } from "../event/event-parameters";
+import type { WebhookError } from "../errors/webhook-error";
 import type { Capture, RejectedRequest } from "../observability/reporter";
 
 /** A webhook request of `node:http`, of the Web platform or of another platform. */
@@ -16,6 +17,11 @@ export interface IncomingRequest {
   listHeader(name: string): readonly string[];
   /** Returns all headers, in the order and the spelling of arrival. */
   listHeaders(): readonly Pair[];
+  /**
+   * Set by `readBody` when another middleware may have kept a part of the body: the error of a body
+   * that does not match its signature.
+   */
+  readonly incompleteBody?: WebhookError | undefined;
   /**
    * Reads the body: bytes, text or a flat object; "" when there is none.
    *

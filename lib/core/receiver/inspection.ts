@@ -63,10 +63,11 @@ export function registerInspection(
 }
 
 function inspectSettings(settings: PushWebhooksSettings) {
-  const { name, authToken, publicUrls, signatureHeader } = settings;
+  const { name, authToken, publicUrls, signatureHeaders } = settings;
   const tokens = typeof authToken === "function" ? undefined : [authToken].flat();
   const [onlyToken = ""] = tokens ?? [];
   const [webhookUrl = ""] = publicUrls;
+  const [signatureHeader = ""] = signatureHeaders;
   const [contentType] = FORM_CONTENT_TYPES;
   const common = { authToken: onlyToken, webhookUrl, signatureHeader, contentType };
   const sign = (params: readonly Pair[]) => signRequest({ ...common, method: "POST", params });

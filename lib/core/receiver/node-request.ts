@@ -1,6 +1,15 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
-import { consumed, NOTHING_KEPT, readAgain, readNodeStream, type BodyLimits } from "./body";
+import {
+  consumed,
+  isStream,
+  NOTHING_KEPT,
+  readAgain,
+  readNodeStream,
+  type BodyLimits,
+} from "./body";
 import type { IncomingRequest } from "./incoming-request";
+import { readThrown } from "../../kit/thrown-value";
+import type { WebhookError } from "../errors/webhook-error";
 import { isRawBody } from "../event/form";
 import { listFlatPairs, type Pair } from "../event/event-parameters";
 
@@ -8,6 +17,8 @@ import { listFlatPairs, type Pair } from "../event/event-parameters";
 export interface NodeMessage extends IncomingMessage {
   /** The whole path, where Express has removed the mount path from `url`. */
   originalUrl?: string;
+  /** The route of Express that matches, such as that of `app.post(path, push)`. */
+  route?: { path?: unknown };
   /** The body as a body parser decoded it. */
   body?: unknown;
   /** The exact bytes, on platforms that keep them. */
@@ -17,6 +28,7 @@ export interface NodeMessage extends IncomingMessage {
 /** A webhook request of `node:http`, of Express or connect, or of an adapter that imitates it. */
 export class NodeRequest implements IncomingRequest {
   readonly method: string;
+  incompleteBody: WebhookError | undefined;
   // Adapters of serverless platforms have no raw headers.
   readonly #rawHeaders: readonly string[];
   readonly #headers: IncomingHttpHeaders;
@@ -35,9 +47,10 @@ export class NodeRequest implements IncomingRequest {
     return this.req.originalUrl ?? this.req.url ?? "";
   }
 
-  /** Whether Express or connect has removed a mount path from `url`. */
+  /** Whether Express or connect has removed a mount path from `url`, or a route has a path. */
   get isMounted(): boolean {
-    return this.target !== this.req.url;
+    const { url, route } = this.req;
+    return this.target !== url || (route !== undefined && !isWildcard(route.path));
   }
 
   get remoteAddress(): string | undefined {
@@ -76,7 +89,11 @@ export class NodeRequest implements IncomingRequest {
     const { req, limits } = this;
     const { readableDidRead: wasRead, readableEnded: hasEnded } = req;
     const length = Number(this.#headers["content-length"] ?? 0);
-    const mayFollow = isAnnounced || this.mayHaveBody;
+    const parsed = () =>
+      listFlatPairs(readKept(req, "body")) === undefined ? undefined : req.body;
+    // A mock emits its body, unless it has an object.
+    const isKept = !isStream(req) && parsed() !== undefined;
+    const mayFollow = !isKept && (isAnnounced || this.mayHaveBody);
     // Without a length, a source is whole only if no other can have more.
     const isWhole = (raw: string | Uint8Array, isLast: boolean) =>
       Buffer.byteLength(raw) >= (length || (isLast ? 1 : Infinity));
@@ -93,18 +110,42 @@ export class NodeRequest implements IncomingRequest {
     const expected = length || Buffer.byteLength(kept[0] ?? "") + rest.length;
     const bytes = Buffer.byteLength(collected);
     if (bytes > 0 && bytes >= expected) return collected;
-    if (listFlatPairs(req.body) !== undefined) return req.body;
+    const form = parsed();
+    if (form !== undefined) return form;
     if (!isAnnounced || (!wasRead && length === 0)) return "";
-    if (bytes + rest.length === 0) throw consumed(NOTHING_KEPT);
-    const name = bytes === 0 ? "the stream" : collected === req.body ? "req.body" : "req.rawBody";
+    if (bytes + rest.length === 0) throw consumed(findThrowing(req) ?? NOTHING_KEPT);
+    const keptIn = collected === readKept(req, "body") ? "req.body" : "req.rawBody";
+    const name = bytes === 0 ? "the stream" : keptIn;
     const all = length > 0 ? length : `at least ${expected}`;
-    throw consumed(`${name} has ${bytes || rest.length} of ${all} bytes`);
+    const error = consumed(`${name} has ${bytes || rest.length} of ${all} bytes`);
+    if (length > 0) throw error;
+    // A middleware may have put back all that it read.
+    this.incompleteBody = error;
+    return bytes > rest.length ? collected : rest;
   }
 }
 
 /** Lists the bytes or the texts that a middleware or a platform has kept. */
-function listKept({ rawBody, body }: NodeMessage): (string | Uint8Array)[] {
-  return [rawBody, body].filter(isRawBody).filter((raw) => raw.length > 0);
+function listKept(req: NodeMessage): (string | Uint8Array)[] {
+  const kept = [readKept(req, "rawBody"), readKept(req, "body")];
+  return kept.filter(isRawBody).filter((raw) => raw.length > 0);
+}
+
+/** Reads a member that a platform may define by a getter, which throws for a body that it cannot parse. */
+function readKept(req: NodeMessage, name: "rawBody" | "body"): unknown {
+  return readThrown(() => req[name]);
+}
+
+/** Describes a member of a request that throws; undefined when none does. */
+function findThrowing(req: NodeMessage): string | undefined {
+  const names = ["rawBody", "body"] as const;
+  const name = names.find((one) => readThrown(() => [req[one]]) === undefined);
+  return name && `its getter of req.${name} throws`;
+}
+
+/** Returns whether a path of a route matches each path. */
+function isWildcard(path: unknown): boolean {
+  return typeof path === "string" && /^[/{(]*\*/.test(path);
 }
 
 /** Returns the pairs of a list in which names and values alternate. */

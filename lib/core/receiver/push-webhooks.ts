@@ -6,7 +6,7 @@ import {
   type CloseOptions,
 } from "../../kit/closing";
 import { createAuthenticate } from "./authenticate";
-import { createCheckEvent } from "./check-event";
+import { createCheckEvent, hashContent } from "./check-event";
 import { checkHeaders } from "./method-and-headers";
 import { createObservers, registerInspection } from "./inspection";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
@@ -14,13 +14,14 @@ import { claimQueueName } from "./queue-names";
 import { NodeRequest } from "./node-request";
 import { createWarnOfPath, warnOfDeadline, warnOfGet, warnOfWait } from "./warnings";
 import type { PushWebhooks } from "./receiver";
-import { sendResponse, toWebhookError } from "./response";
+import { sendResponse, toRejection, toWebhookError } from "./response";
 import { createResponse, WebRequest } from "./web-request";
 import { captureRequest, describeRequest, type IncomingRequest } from "./incoming-request";
 import { createChallengeWaits } from "../delivery/challenge-wait";
 import { createDelivery } from "../delivery/delivery";
 import type { QueuedEvent } from "../delivery/event-queue";
-import { createHandlers } from "../delivery/handler-registry";
+import { createHandlers, noteWait } from "../delivery/handler-registry";
+import { Callbacks, destroyResponse } from "../../kit/callbacks";
 import { WebhookError } from "../errors/webhook-error";
 import type { DeliveryResult } from "../event/event";
 import { createAccountScope } from "../delivery/account-scope";
@@ -82,16 +83,17 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       const headers = checkHeaders(request, settings);
       body = await request.readBody(headers.hasBody);
       const authenticated = await authenticate(request, headers, body, deadlineAtMs);
-      const checked = checkEvent(authenticated);
-      const { event, authTokenIndex, publicUrlIndex, needsConfirmation, ambiguity } = checked;
+      const { event, authTokenIndex, publicUrlIndex, needsConfirmation, ambiguity } =
+        checkEvent(authenticated);
+      const { contentHash, listOtherHashes } = hashContent(authenticated, ambiguity);
       // Each field by its name: a spread costs a request 10 µs on Node 20.
       queued = {
         event,
         account: scope.accountOf(event.account_sid),
         accountSid: event.account_sid,
         uuid: event.uuid,
-        contentHash: checked.contentHash,
-        listOtherHashes: checked.listOtherHashes,
+        contentHash,
+        listOtherHashes,
         authTokenIndex,
         publicUrlIndex,
         needsConfirmation,
@@ -106,7 +108,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       observe?.({ queued, result }, body);
       return undefined;
     } catch (error) {
-      const rejection = toWebhookError(error);
+      const rejection = toRejection(error, request);
       observe?.({ queued, result, error: rejection }, body);
       // The failure of a handler was reported already.
       if (result === undefined) {
@@ -134,24 +136,36 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     finished.catch((error: unknown) => onFailed(toWebhookError(error))).finally(running.end);
   }
 
-  async function pushWebhooksMiddleware(
+  // Not an async function: restify rejects one with three parameters.
+  function pushWebhooksMiddleware(
     req: IncomingMessage,
     res: ServerResponse,
     next?: (error?: unknown) => void,
   ): Promise<void> {
+    return respond(req, res, next);
+  }
+
+  async function respond(
+    req: IncomingMessage,
+    res: ServerResponse,
+    next?: (error?: unknown) => void,
+  ): Promise<void> {
+    // A library that replaced a method of `res`, or an error handler of the app, may throw.
+    const callbacks = new Callbacks((error) => {
+      reports.error(toWebhookError(error));
+      destroyResponse(req, res);
+    });
     running.begin();
     try {
       const request = new NodeRequest(req, settings);
       const rejection = await receive(request);
-      if (rejection !== undefined && rejection.status < 500) {
-        warnOfPath(request.target, request.isMounted);
+      if (rejection === undefined || rejection.status < 500) {
+        warnOfPath(request.target, request.isMounted, rejection === undefined);
       }
       if (rejection !== undefined && settings.forwardErrors && next !== undefined) next(rejection);
-      else sendResponse(req, res, rejection, settings, closing !== undefined);
+      else sendResponse(req, res, rejection, settings, closing !== undefined, callbacks);
     } catch (error) {
-      // A library that replaced a method of `res`, or an error handler of the app, may throw.
-      reports.error(toWebhookError(error));
-      res.destroy();
+      callbacks.onThrown(error);
     } finally {
       running.end();
     }
@@ -186,6 +200,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     onRejected: chain(reports.onRejected),
     waitForChallenge(wait) {
       warnOfWait(settings);
+      noteWait(handlers);
       return waits.waitForChallenge(wait);
     },
     dispatch: delivery.dispatch,

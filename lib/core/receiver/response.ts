@@ -1,9 +1,12 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from "node:http";
-// Not the global ones: a test may fake the timers of its app, also before this is loaded.
-import { clearTimeout, setTimeout } from "node:timers";
-import { bodyTimeMs, type BodyLimits } from "./body";
+import type { Duplex } from "node:stream";
+import { clearTimeout } from "node:timers";
+import { bodyTimeMs, isStream, type BodyLimits } from "./body";
+import type { Callbacks } from "../../kit/callbacks";
 import { createNeutralCause } from "../../kit/neutral-cause";
+import { readThrown } from "../../kit/thrown-value";
 import { WebhookError } from "../errors/webhook-error";
+import type { IncomingRequest } from "./incoming-request";
 import { FormError } from "../event/form";
 import { loadEngine } from "../signature/explain";
 import { UncoveredTargetError } from "../signature/signed-parts";
@@ -35,6 +38,9 @@ export function describeResponse(rejection: WebhookError | undefined) {
  * Responds to a request of `node:http`, unless another middleware has or the client disconnected.
  * When the rest of the body is too large, the connection is closed after the response; the rest of
  * a small body is discarded for as long as a body may take.
+ *
+ * The methods of `res` get a chunk or nothing, as apps call them: middlewares that replace them know
+ * no callback.
  */
 export function sendResponse(
   req: IncomingMessage,
@@ -42,35 +48,42 @@ export function sendResponse(
   rejection: WebhookError | undefined,
   limits: BodyLimits,
   mustReconnect: boolean,
+  callbacks: Callbacks,
 ): void {
   // HTTP/2 has no Connection header, and a client may reset a stream of it.
   const isHttp1 = req.httpVersionMajor === 1;
-  const isReset = (req as { stream?: { destroyed?: boolean } }).stream?.destroyed === true;
-  if (res.headersSent || res.destroyed || (!isHttp1 && isReset)) return;
+  const { stream } = req as { stream?: Duplex };
+  const isReset = !isHttp1 && stream?.destroyed === true;
+  if (res.headersSent || res.destroyed || isReset) return;
   const { status, headers, text } = describeResponse(rejection);
-  const isComplete = req.complete;
+  const isComplete = req.complete || !isStream(req);
   const isCut = status === 413 || status === 408;
   const lingers = !isComplete && (isCut || isRestTooLarge(req, limits.limitBytes));
   const closes = lingers || isCut || mustReconnect;
+  // A middleware that writes after its end has Node.js emit an error, without a listener an uncaught one.
+  callbacks.on(res, "error", callbacks.onThrown);
   res.writeHead(status, closes && isHttp1 ? { ...headers, Connection: "close" } : headers);
   if (lingers) {
     res.write(text);
-    // HTTP/1 closes the connection by its header; a stream of HTTP/2 must be destroyed.
-    linger(req, () => res.end(() => res.destroy()));
+    linger(req, callbacks, () => {
+      // HTTP/1 closes the connection by its header; a stream of HTTP/2 must be destroyed.
+      if (!isHttp1 && stream !== undefined) callbacks.on(stream, "finish", () => res.destroy());
+      res.end();
+    });
   } else {
     res.end(text);
-    if (!isComplete) boundRest(req, bodyTimeMs(limits));
+    if (!isComplete) boundRest(req, callbacks, bodyTimeMs(limits));
   }
 }
 
 /** Destroys the connection if the body of a request is not complete in time. */
-function boundRest(req: IncomingMessage, timeMs: number): void {
-  const timer = setTimeout(() => {
+function boundRest(req: IncomingMessage, callbacks: Callbacks, timeMs: number): void {
+  const timer = callbacks.setTimeout(() => {
     if (!req.complete) req.destroy();
   }, timeMs);
   // The connection keeps the process alive, as long as it is open.
   timer.unref();
-  req.once("close", () => clearTimeout(timer));
+  callbacks.on(req, "close", () => clearTimeout(timer));
 }
 
 function isRestTooLarge(req: IncomingMessage, limitBytes: number): boolean {
@@ -83,19 +96,22 @@ function isRestTooLarge(req: IncomingMessage, limitBytes: number): boolean {
  * Discards the rest of a body for some time: closing while bytes arrive resets the connection, and
  * the client loses the response.
  */
-function linger(req: IncomingMessage, close: () => void): void {
+function linger(req: IncomingMessage, callbacks: Callbacks, close: () => void): void {
   let bytes = 0;
-  const discard = (chunk: Uint8Array) => {
-    bytes += chunk.length;
-    if (bytes > LINGER_BYTES) req.pause();
-  };
+  let isOver = false;
   const end = () => {
+    if (isOver) return;
+    isOver = true;
     clearTimeout(timer);
-    req.off("data", discard).off("end", end).off("close", end);
     close();
   };
-  const timer = setTimeout(end, LINGER_MS);
-  req.on("end", end).on("close", end).on("data", discard).resume();
+  const timer = callbacks.setTimeout(end, LINGER_MS);
+  callbacks.on(req, "end", end).on(req, "close", end);
+  callbacks.on(req, "data", (chunk: Uint8Array) => {
+    bytes += chunk.length;
+    if (bytes > LINGER_BYTES) req.pause();
+  });
+  req.resume();
 }
 
 /**
@@ -117,10 +133,23 @@ export function addCode(error: unknown): unknown {
 
 /** Returns an error of the request path as a WebhookError: `INTERNAL_ERROR` when it has no code. */
 export function toWebhookError(error: unknown): WebhookError {
-  const coded = addCode(error);
+  const coded = readThrown(() => addCode(error));
   if (coded instanceof WebhookError) return coded;
   const cause = createNeutralCause(error);
   return new WebhookError("INTERNAL_ERROR", "The receiver itself failed; see the cause.", {
     cause,
   });
+}
+
+/**
+ * Returns the reason to reject a request. A body that may be a part of the whole, and does not match
+ * its signature, is the fault of the middleware that read it.
+ */
+export function toRejection(
+  error: unknown,
+  { incompleteBody }: Pick<IncomingRequest, "incompleteBody">,
+): WebhookError {
+  const rejection = toWebhookError(error);
+  const mayBeCut = ["SIGNATURE_MISMATCH", "BODY_MALFORMED"].includes(rejection.code);
+  return mayBeCut && incompleteBody !== undefined ? incompleteBody : rejection;
 }

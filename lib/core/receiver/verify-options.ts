@@ -11,6 +11,7 @@ import {
   isAuthToken,
   warnOfShortToken,
 } from "../signature/auth-token";
+import { SIGNATURE_HEADERS } from "../signature/signature-headers";
 import type { UrlMatching } from "../signature/signed-urls";
 import type { AuthTokenResolver, AuthTokens } from "./auth-tokens";
 import { isHttpUrl } from "../../kit/url";
@@ -39,8 +40,11 @@ export interface VerifyOptions {
    * @default ["POST"]
    */
   methods?: readonly PushMethod[] | undefined;
-  /** The name of the signature header. @default "X-Service-Signature" */
-  signatureHeader?: string | undefined;
+  /**
+   * The name of the signature header, or a list of names: a request must have one of them, once.
+   * @default ["X-Service-Signature", "X-Twilio-Signature"]
+   */
+  signatureHeader?: string | readonly string[] | undefined;
   /** `"ports"` accepts the URL with or without its port, `"exact"` does not. @default "ports" */
   urlMatching?: UrlMatching | undefined;
   /** The largest body that is accepted, in bytes. @default 65_536 */
@@ -101,7 +105,10 @@ export const VERIFY_RULES: OptionRules<VerifyOptions> = {
     accepts: isFilledList((one) => one === "POST" || one === "GET"),
     expected: '["POST"], ["POST", "GET"] or ["GET"]',
   },
-  signatureHeader: HEADER_NAME,
+  signatureHeader: {
+    accepts: isListOf(HEADER_NAME.accepts),
+    expected: `${HEADER_NAME.expected}, or a list of such names that is not empty`,
+  },
   urlMatching: oneOf("exact", "ports"),
   limitBytes: wholeNumber(1, 2 ** 30, "bytes"),
   allowedAccountSids: sidsRule("AC"),
@@ -154,8 +161,8 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
     authToken: Array.isArray(authToken) ? [...(authToken as readonly string[])] : authToken,
     publicUrls: Object.freeze([publicUrl].flat()),
     methods: [...new Set(options.methods ?? (["POST"] as const))],
-    /** In lower case. */
-    signatureHeader: (options.signatureHeader ?? "X-Service-Signature").toLowerCase(),
+    /** In lower case, each once. */
+    signatureHeaders: listNames(options.signatureHeader ?? SIGNATURE_HEADERS),
     urlMatching: options.urlMatching ?? "ports",
     limitBytes: options.limitBytes ?? 65_536,
     /** Undefined: every account. */
@@ -169,6 +176,10 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
       options.confirm && (options.confirmTypes ?? ["challenge.approved", "challenge.denied"]),
     ),
   };
+}
+
+function listNames(headers: string | readonly string[]): readonly string[] {
+  return [...new Set([headers].flat().map((name) => name.toLowerCase()))];
 }
 
 function sidsRule(prefix: "AC" | "VA"): OptionRule {

@@ -73,7 +73,8 @@ function assertRequest(request: unknown): void {
   );
 }
 
-function readGiven({ method, url, headers, body }: PushRequest): IncomingRequest {
+/** Returns the request of a platform that has no `Request`. */
+export function readGiven({ method, url, headers, body }: PushRequest): IncomingRequest {
   const isRecord = typeof headers.get !== "function";
   const record = headers as Readonly<Record<string, string | string[] | undefined>>;
   const entries = isRecord ? Object.entries(record) : [...(headers as Headers)];

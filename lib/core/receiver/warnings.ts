@@ -6,14 +6,18 @@ import { shortenPath } from "./incoming-request";
 /**
  * Creates the check that finds a receiver without a path: `app.use(push)` passes it each request of
  * the app. The first rejected request whose path is neither that of a publicUrl nor below it emits
- * `MOUNTED_WITHOUT_PATH`; not under a mount path, because a proxy may rewrite paths.
+ * `MOUNTED_WITHOUT_PATH`; not when the receiver is known to have a path, because a proxy may rewrite
+ * paths, and not when a request with such a path was accepted: a proxy or a framework rewrites them.
  */
 export function createWarnOfPath(publicUrls: readonly string[]) {
   const paths = publicUrls.map((url) => new URL(url).pathname);
+  let areRewritten = false;
 
-  return function warnOfPath(target: string, isMounted: boolean): void {
-    if (isMounted || !target.startsWith("/")) return;
+  return function warnOfPath(target: string, isMounted: boolean, isAccepted: boolean): void {
+    if (areRewritten || isMounted || !target.startsWith("/")) return;
     if (paths.some((path) => isAtOrBelow(target, path))) return;
+    areRewritten = isAccepted;
+    if (isAccepted) return;
     const path = shortenPath(paths[0] ?? "");
     const message = `The receiver rejected a request for ${shortenPath(target)}, but the path of publicUrl is ${path}. If it is mounted without a path, mount it under this one: app.use(${JSON.stringify(path)}, push). If a proxy rewrites paths, mount it under the rewritten path. (Said once.)`;
     warnOnce("MOUNTED_WITHOUT_PATH", message, paths);

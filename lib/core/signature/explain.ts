@@ -1,4 +1,4 @@
-import type { SignatureReport } from "../errors/signature-causes";
+import type { SignatureCause, SignatureReport } from "../errors/signature-causes";
 import type * as Engine from "./explain/explain-signature";
 import type { ExplainSignatureOptions } from "./explain/options";
 
@@ -24,3 +24,15 @@ export const loadEngine = () => require("./explain/explain-signature") as typeof
 export function explainSignature(options: ExplainSignatureOptions): SignatureReport {
   return loadEngine().explain(options);
 }
+
+/** Describes the likeliest cause of a report in one line: all of them, if several are proven together. */
+export function describeReport({ causes }: SignatureReport): string {
+  const [first, ...others] = causes;
+  const shown =
+    first?.isProven === true ? [first, ...others.filter(isProven)] : [first ?? []].flat();
+  const codes = [...new Set(shown.map(({ code }) => code))].join(", ");
+  const texts = new Set(shown.flatMap(({ explanation, fix }) => [explanation, fix]));
+  return `${first?.isProven === true ? "" : "Possibly "}${codes}: ${[...texts].join(" ")}`;
+}
+
+const isProven = (cause: SignatureCause) => cause.isProven;

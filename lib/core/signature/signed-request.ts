@@ -1,6 +1,7 @@
 import type { Pair } from "../event/event-parameters";
 import { encodeForm } from "../../kit/text";
 import { sign } from "./signature";
+import { TOOL_USER_AGENT } from "./signature-headers";
 import { stripUnsigned } from "./signed-urls";
 
 /** Options of {@link signRequest}. */
@@ -36,13 +37,14 @@ export function signRequest(options: SignRequestOptions): WebhookRequest {
   const { authToken, webhookUrl, method, signatureHeader, contentType, params } = options;
   const configured = stripUnsigned(webhookUrl);
   const form = encodeForm(params);
+  const agent = { "User-Agent": TOOL_USER_AGENT };
   if (method === "GET") {
     const url = form === "" ? configured : configured + separatorFor(configured) + form;
     const signature = sign({ authToken, url, params: [] });
-    return { method, url, headers: { [signatureHeader]: signature }, body: undefined };
+    return { method, url, headers: { ...agent, [signatureHeader]: signature }, body: undefined };
   }
   const signature = sign({ authToken, url: configured, params });
-  const headers = { "Content-Type": contentType, [signatureHeader]: signature };
+  const headers = { ...agent, "Content-Type": contentType, [signatureHeader]: signature };
   return { method, url: configured, headers, body: form };
 }
 

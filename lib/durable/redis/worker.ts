@@ -48,17 +48,17 @@ export function startRedisWorker(
   const beats = createWorkerBeats(redis, settings);
   const workerId = crypto.randomUUID();
   let bull: Worker<JobData> | undefined;
-  let isStopped = false;
+  const stopping = new AbortController();
   let failedAtMs: number | undefined;
   const active = new Set<string | undefined>();
   const state = new EventEmitter();
   void start();
 
-  const hasStopped = () => isStopped;
+  const hasStopped = () => stopping.signal.aborted;
 
   async function start(): Promise<void> {
     const isInfoRejected = (await readInfo(redis).catch(() => undefined)) === "";
-    if (isStopped) return;
+    if (hasStopped()) return;
     const worker = openWorker(isInfoRejected);
     bull = worker;
     try {
@@ -128,8 +128,8 @@ export function startRedisWorker(
    * lapses, again and again. If this fails, the job stalls again.
    */
   async function buryUnreadable(id: string): Promise<void> {
-    await sleep(LOCKED_MS, undefined, { ref: false });
-    if (isStopped || (await jobs.read(id)) !== undefined) return;
+    await sleep(LOCKED_MS, undefined, { ref: false, signal: stopping.signal });
+    if ((await jobs.read(id)) !== undefined) return;
     if ((await jobs.queue().getJobState(id)) === "unknown") return;
     const letter = { body: "", errors: addFailure(null, { reason: UNREADABLE }), attempts: 0 };
     await deadLetters.bury(id, letter);
@@ -180,7 +180,7 @@ export function startRedisWorker(
 
   async function finish(): Promise<void> {
     clearInterval(beatTimer);
-    isStopped = true;
+    stopping.abort();
     beats.remove(workerId).catch(() => {});
     if (bull === undefined) return;
     const finished = redis.status === "ready" ? bull.close() : finishHandlers(bull);
@@ -196,7 +196,7 @@ export function startRedisWorker(
   return {
     finish: () => finish().finally(abandon),
     abandon,
-    freedAtMs: () => (isStopped ? undefined : runner.freedAtMs()),
+    freedAtMs: () => (hasStopped() ? undefined : runner.freedAtMs()),
   };
 }
 

@@ -1,7 +1,8 @@
 import { readFileSync, realpathSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
 
-const SHARED = "other machines may use the disk, too, and SQLite would lose events";
+/** A share of Windows, such as `\\server\share`; not a path of this machine, such as `\\?\C:\`. */
+const SHARE = /^\\\\(?![.?]\\(?!UNC\\))/i;
 
 /** Disks whose files two machines, or a machine and its guest, may open at a time. */
 const REFUSED =
@@ -17,10 +18,23 @@ const RISKS: readonly (readonly [type: RegExp, risk: string])[] = [
   ],
 ];
 
-/** Finds what the disk of a file may lose, on Linux; throws TypeError where it would lose events. */
+/**
+ * Finds what the disk of a file may lose, on Linux; throws TypeError where it would lose events,
+ * and for a share of Windows.
+ */
 export function findDiskRisk(file: string): string | undefined {
-  const mounts = readMounts();
-  const path = join(realpathSync(dirname(file)), basename(file));
+  let folder: string;
+  let mounts: ReturnType<typeof readMounts>;
+  try {
+    // Native: it sees that the letter of a drive stands for a share.
+    folder = SHARE.test(file) ? file : realpathSync.native(dirname(file));
+    mounts = readMounts();
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code;
+    return `the disk of ${file} cannot be checked (${reason}). Other machines must not use it.`;
+  }
+  if (SHARE.test(folder)) throw createSharedError(file, "a share");
+  const path = join(folder, basename(file));
   // A later mount on the same place hides the earlier one.
   const on = (place: string) => mounts.findLast((mount) => mount.place === place);
   if (on(path) !== undefined) {
@@ -31,24 +45,22 @@ export function findDiskRisk(file: string): string | undefined {
   let place = path;
   while (on(place) === undefined && place !== dirname(place)) place = dirname(place);
   const type = on(place)?.type ?? "";
-  if (REFUSED.test(type)) {
-    throw new TypeError(
-      `sqliteQueue: option file must be on a local disk; ${file} is on ${type}: ${SHARED}.`,
-    );
-  }
+  if (REFUSED.test(type)) throw createSharedError(file, type);
   const risk = RISKS.find(([types]) => types.test(type))?.[1];
   return risk && `${file} is on ${type}: ${risk}.`;
 }
 
+function createSharedError(file: string, disk: string): TypeError {
+  return new TypeError(
+    `sqliteQueue: option file must be on a local disk; ${file} is on ${disk}: other machines may use the disk, too, and SQLite would lose events.`,
+  );
+}
+
 /** Reads where the disks of this process are mounted; nothing elsewhere than on Linux. */
 function readMounts(): { place: string; type: string }[] {
-  let text: string;
-  try {
-    text = readFileSync("/proc/self/mountinfo", "utf8");
-  } catch {
-    return [];
-  }
-  return text.split("\n").map((line) => {
+  if (process.platform !== "linux") return [];
+  const lines = readFileSync("/proc/self/mountinfo", "utf8").split("\n");
+  return lines.map((line) => {
     const [, , , , place = ""] = line.split(" ");
     const type = / - (\S+)/.exec(line)?.[1] ?? "";
     const unescaped = place.replaceAll(/\\([0-7]{3})/g, (_all, digits: string) =>

@@ -3,17 +3,17 @@ import { dirname } from "node:path";
 import { QueueError } from "../queue-error";
 import { canShare, FIRST_SHARING, sqliteCodeOf } from "./node-sqlite";
 
+/** What SQLite, or Node.js, says when it could not open or write the file. */
+const UNWRITABLE =
+  /^(SQLITE_(PERM|READONLY|CANTOPEN)|EACCES|EPERM|EROFS|ENOTDIR|ELOOP|ENAMETOOLONG)$/;
+
 /** Returns the QueueError of a file that cannot be opened; other errors as they are. */
 export function explainOpening(file: string, error: unknown): unknown {
-  const code = sqliteCodeOf(error);
+  const code = sqliteCodeOf(error) ?? (error as NodeJS.ErrnoException).code ?? "";
   if (code === "SQLITE_NOTADB") return createNoDatabaseError(file);
   const denied = listDenied(file);
-  if (denied.length > 0) {
-    const user = process.getuid === undefined ? "" : ` (user ${process.getuid()})`;
-    return new QueueError(
-      "FILE_READONLY",
-      `sqliteQueue: this process${user} may not write to ${denied.join(", ")}. SQLite needs the folder, too, for the files beside ${file}. Give them to the user of the process, with chown -R, or mount the folder for writing.`,
-    );
+  if (denied.length > 0 || UNWRITABLE.test(code)) {
+    return createReadonlyError(file, denied, error as Error);
   }
   if (code !== "SQLITE_BUSY") return explainDamage(file, error);
   const version = process.versions.sqlite ?? "";
@@ -39,7 +39,24 @@ export function isDamage(error: unknown): boolean {
   return sqliteCode === "SQLITE_ERROR" && /^no such (table|column)|has no column/.test(message);
 }
 
-/** Lists what this process may not write to, of the files of a queue and their folder. */
+/** Creates the error of a file that cannot be written, of which the system may not say why. */
+function createReadonlyError(file: string, denied: string[], { message }: Error): QueueError {
+  const user = process.getuid === undefined ? "" : ` (user ${process.getuid()})`;
+  const what =
+    denied.length > 0
+      ? `may not write to ${denied.join(", ")}`
+      : `cannot write ${file}: ${message}`;
+  const command = process.platform === "win32" ? "icacls" : "chown -R";
+  return new QueueError(
+    "FILE_READONLY",
+    `sqliteQueue: this process${user} ${what}. SQLite needs the folder, too, for the files beside ${file}. Give them to the user of the process, with ${command}, or mount the folder for writing.`,
+  );
+}
+
+/**
+ * Lists what this process may not write to, of the files of a queue and their folder. It names the
+ * place only: the system does not see every right, such as an ACL of Windows.
+ */
 function listDenied(file: string): string[] {
   return [dirname(file), file, `${file}-wal`, `${file}-shm`].filter((path) => {
     try {

@@ -37,6 +37,7 @@ export function connect(file: string, options: { readOnly?: boolean } = {}): Sql
 /** The primary result codes of SQLite that this engine tells apart. */
 const CODES: Readonly<Record<number, string>> = {
   1: "SQLITE_ERROR",
+  3: "SQLITE_PERM",
   5: "SQLITE_BUSY",
   8: "SQLITE_READONLY",
   10: "SQLITE_IOERR",

@@ -43,7 +43,16 @@ export function resolveSqliteOptions(options: SqliteQueueOptions): SqliteSetting
 function isFilePath(value: unknown): boolean {
   // SQLite takes an empty path and these two for databases that are gone with the process.
   if (typeof value !== "string" || /^$|^:memory:|^file:|\0/.test(value)) return false;
-  const options = { throwIfNoEntry: false } as const;
-  if (statSync(resolve(value), options)?.isDirectory() === true) return false;
-  return statSync(dirname(resolve(value)), options)?.isDirectory() === true;
+  return isFolder(resolve(value)) !== true && isFolder(dirname(resolve(value))) !== false;
+}
+
+/** Returns whether a path is a folder; undefined where this process may not see it. */
+function isFolder(path: string): boolean | undefined {
+  try {
+    return statSync(path).isDirectory();
+  } catch (error) {
+    return /^(ENOENT|ENOTDIR)$/.test((error as NodeJS.ErrnoException).code ?? "")
+      ? false
+      : undefined;
+  }
 }

@@ -9,10 +9,10 @@ import type { Entity, Factor } from "../resources/entity";
 import { existing } from "../emulator-error";
 import type { EmulatorSettings } from "../options";
 import { isPublicKey } from "../resources/auth-payload";
-import { textSchema } from "../resources/schemas";
+import { isIdentity, textSchema } from "../resources/schemas";
 import { createTotpSecret, createTotpUri } from "../resources/totp";
 
-const identitySchema = z.string().regex(/^[A-Za-z0-9-]{8,64}$/);
+const identitySchema = z.string().refine(isIdentity);
 const publicKeySchema = z
   .string()
   .refine(

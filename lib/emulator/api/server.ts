@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { EndpointResponse, type EndpointRequest } from "./endpoint-router";
 import type { Caller } from "./credentials";
 import { EmulatorError } from "../emulator-error";
+import { createListener } from "../../kit/callbacks";
 import { isForOtherPage, isLocalHost, readLimited } from "../../kit/local-server";
 import { decodeParameters } from "./parameters";
 
@@ -15,7 +16,9 @@ export class ApiServer {
   readonly #route: (request: EndpointRequest) => Promise<EndpointResponse>;
   /** The hosts that a request may name, beside those of the loopback. */
   readonly #hosts: string[];
-  readonly #server = createServer((req, res) => void this.#respond(req, res));
+  readonly #server = createServer(
+    createListener((req, res) => this.#respond(req, res), warnOfFailure),
+  );
   /** Set by `listen`, and removed when that failed. */
   #listening: Promise<unknown> | undefined;
   #isClosed = false;
@@ -123,11 +126,15 @@ function writeResponse(res: ServerResponse, { status, headers, body }: EndpointR
  */
 function createErrorResponse(error: unknown): EndpointResponse {
   if (!(error instanceof EmulatorError)) {
-    const what = error instanceof Error ? `${error.name}: ${error.message}` : "no Error was thrown";
-    process.emitWarning(`The emulator responded 500. ${what}`, { type: "EmulatorWarning" });
+    warnOfFailure(error);
     return createErrorResponse(new EmulatorError("INTERNAL", "Internal Server Error"));
   }
   const { serviceCode, status, message, headers } = error;
   const more_info = `https://docs.example.test/errors/${serviceCode}`;
   return new EndpointResponse(status, { code: serviceCode, message, more_info, status }, headers);
+}
+
+function warnOfFailure(error: unknown): void {
+  const what = error instanceof Error ? `${error.name}: ${error.message}` : "no Error was thrown";
+  process.emitWarning(`The emulator failed to respond. ${what}`, { type: "EmulatorWarning" });
 }

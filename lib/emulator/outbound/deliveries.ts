@@ -135,7 +135,7 @@ export class Deliveries {
       contentType: this.#settings.contentType,
       params,
     });
-    const added = { "X-Idempotency-Token": uuid, "User-Agent": "PushWebhook/1.0" };
+    const added = { "X-Idempotency-Token": uuid };
     return {
       uuid,
       type,

@@ -7,6 +7,8 @@ import { formatIso8601 } from "./dates";
 import { EmulatorError } from "../emulator-error";
 import { keepNewest } from "../../kit/keep-newest";
 import { createSid } from "../../kit/sid";
+import { warnOnce } from "../../kit/process-warning";
+import { isIdentity } from "./schemas";
 import { isTotpCode, type TotpConfig } from "./totp";
 
 /** Receives a challenge that its device is notified of, and the key of the device. */
@@ -27,6 +29,8 @@ const MAX_EXPIRATION_MS = 3_600_000;
 export class Entities {
   /** The current time, in milliseconds. */
   readonly #now: () => number;
+  /** What happens to an identity that the public service does not accept. */
+  readonly #invalidIdentities: "warn" | "reject";
   /** Receives the event of each transition, with its parameters except the uuid. */
   readonly #emit: (type: PushEventType, fields: EventParameters) => void;
   /** By identity. */
@@ -38,14 +42,30 @@ export class Entities {
   readonly #challenges = new Map<string, Challenge>();
   readonly #listeners = new Set<NotificationListener>();
 
-  constructor(now: () => number, emit: (type: PushEventType, fields: EventParameters) => void) {
+  constructor(
+    now: () => number,
+    invalidIdentities: "warn" | "reject",
+    emit: (type: PushEventType, fields: EventParameters) => void,
+  ) {
     this.#now = now;
+    this.#invalidIdentities = invalidIdentities;
     this.#emit = emit;
   }
 
   createEntity(identity: string): Entity {
     if (this.#entities.has(identity)) {
       throw new EmulatorError("ALREADY_EXISTS", "An entity with this Identity exists already");
+    }
+    if (!isIdentity(identity)) {
+      const rule = "the public service accepts 8 to 64 letters, digits and dashes";
+      if (this.#invalidIdentities === "reject") {
+        throw new EmulatorError(
+          "PARAMETER_INVALID",
+          `Invalid parameter: entity_identity (${rule})`,
+        );
+      }
+      const message = `An entity_identity is not valid: ${rule}. Use such identities also in tests; the option identities: "reject" of createEmulator makes others an error. (Said once.)`;
+      warnOnce("IDENTITY_INVALID", message, this);
     }
     const date = this.#readDate();
     const entity = { sid: createSid("YE"), identity, date_created: date, date_updated: date };

@@ -15,6 +15,11 @@ const MAX_DETAILS_CHARACTERS = 16_384;
 /** Text that can be sent: without lone surrogates, which have no UTF-8 form. */
 export const textSchema = z.string().refine((text) => !/\p{Surrogate}/u.test(text), "must be text");
 
+/** Returns whether the public service accepts a text as the identity of an entity. */
+export function isIdentity(text: string): boolean {
+  return /^[A-Za-z0-9-]{8,64}$/.test(text);
+}
+
 /** Limits the length of an object as JSON; one that is nested too deeply cannot be written. */
 export function limitJson<Schema extends z.core.$ZodType>(schema: Schema, maxCharacters: number) {
   const fits = (value: unknown) => {

@@ -25,6 +25,8 @@ const CHANGES_OF_ALL: Change[] = [
   ["PARAMS_ENCODED", decodeFormText],
   ["PARAMS_ENCODED", decodeSafely],
   ["PARAMS_CHARSET", (value) => Buffer.from(value, "latin1").toString("utf8")],
+  ["PARAMS_CHARSET", (value) => value.normalize("NFC")],
+  ["PARAMS_CHARSET", (value) => value.normalize("NFD")],
 ];
 
 /** The mistakes that change a single value. */

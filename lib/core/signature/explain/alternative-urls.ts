@@ -174,7 +174,8 @@ function respell(text: string): string[] {
 
 const ESCAPE = /%[\dA-F]{2}/gi;
 const NOT_PLAIN = /[^\w/%-]/g;
-const escapeOne = (one: string) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`;
+const escapeOne = (one: string) =>
+  `%${one.charCodeAt(0).toString(16).toUpperCase().padStart(2, "0")}`;
 
 /** Returns the name of a host in Unicode, or that in Unicode in ASCII. */
 function respellHost(host: string, bareHost: string): string {
@@ -183,15 +184,31 @@ function respellHost(host: string, bareHost: string): string {
   return other + host.slice(bareHost.length);
 }
 
+/** The characters that encoders of a query keep: of JavaScript, RFC 3986, forms, PHP, and `new URL()`. */
+const KEPT = ["!'()*~", "!()*~", "~", "*", "", "!()*~@:,;/?$[]", "!'()*~@:,;/?$[]"];
+
+/** Encodes a part of a query again, except the characters that an encoder keeps. */
+function encodeAgain(text: string, kept: string, space: string): string {
+  return decodeSafely(text.replaceAll("+", " ")).replaceAll(/[^\w.-]/gu, (one) => {
+    if (one === " ") return space;
+    if (kept.includes(one)) return one;
+    return one < "\x80" ? escapeOne(one) : encodeSafely(one);
+  });
+}
+
 /** Lists other encodings of the same query. */
 function listEncodings(query: string): string[] {
-  const decoded = decodeSafely(query.replaceAll("+", "%20"));
+  const encoded = KEPT.flatMap((kept) =>
+    ["%20", "+"].map((space) =>
+      query.replaceAll(/[^&=]+/g, (text) => encodeAgain(text, kept, space)),
+    ),
+  );
   return [
     query.replaceAll("%20", "+"),
     query.replaceAll("+", "%20"),
-    encodeSafely(decoded, encodeURI),
+    ...encoded,
+    ...encoded.map((one) => one.replaceAll(ESCAPE, (hex) => hex.toLowerCase())),
     ...respell(query),
-    new URLSearchParams(query).toString(),
     query.split("&").toSorted().join("&"),
     query.split("&").toReversed().join("&"),
   ];

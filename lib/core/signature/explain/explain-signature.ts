@@ -55,7 +55,7 @@ export function explain(options: ExplainSignatureOptions): SignatureReport {
   const shownUrls = urls.slice(0, MAX_SHOWN_URLS);
   return {
     matches,
-    causes: causes.map((cause) => showSubject(cause, method)),
+    causes: causes.map((cause) => showSubject(cause, method, url)),
     tried: {
       urls: shownUrls.map(({ value }) => showUrl(value.slice(0, MAX_TRIED_CHARACTERS), method)),
       tokens: tokens.map(({ value }) => fingerprint(value)),
@@ -71,12 +71,18 @@ function isChangeOfParser({ code }: SignatureCause): boolean {
   return code.startsWith("PARAMS_") && !NOT_OF_PARSERS.has(code);
 }
 
-function showSubject(cause: SignatureCause, method: "GET" | "POST"): SignatureCause {
+function showSubject(cause: SignatureCause, method: "GET" | "POST", url: string): SignatureCause {
   const { subject, ...rest } = cause;
   if (subject === undefined) return cause;
   // Not shown: for a body that is not a form, the "name" may be the whole body.
   if (cause.code.startsWith("PARAMS_") && !PARAMETER_NAME.test(subject)) return rest;
-  return { ...rest, subject: showUrl(subject, method) };
+  const signed = showUrl(subject, method);
+  const given = showUrl(url, method);
+  if (!cause.isProven || !cause.code.startsWith("URL_") || signed === given) {
+    return { ...rest, subject: signed };
+  }
+  const explanation = `The service signed ${signed}, and publicUrl is ${given}.`;
+  return { ...rest, explanation, subject: signed };
 }
 
 /** Appends parameters to the query of a URL, as in a GET request. */

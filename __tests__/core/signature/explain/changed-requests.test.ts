@@ -1,0 +1,185 @@
+/**
+ * A request that is another one than was signed: whatever wraps, re-encodes or cuts its body, or
+ * re-encodes the query of its URL, is the first cause, before the token and the URL of the app.
+ */
+import { gzipSync } from "node:zlib";
+import { explainSignature, sign } from "express-push-verification";
+import { listUnwrapped } from "../../../../lib/core/signature/explain/bodies";
+import { joinParams } from "../../../../lib/core/signature/signature";
+import { AUTH_TOKEN, encodeForm, eventPairs, PUBLIC_URL } from "../../../support/webhook-requests";
+
+const OTHER_TOKEN = "00112233445566778899aabbccddeeff";
+const params = eventPairs("challenge.approved", "v2", {
+  factor_friendly_name: "Zoë's phone + tablet",
+  challenge_details: '{"message":"Sign in?","fields":[]}',
+});
+const form = encodeForm(params);
+const json = JSON.stringify(Object.fromEntries(params));
+const base64 = Buffer.from(form).toString("base64");
+const lines = (text: string, end: string) => text.replaceAll(/.{76}/g, `$&${end}`);
+const inForm = (name: string, value: string, more = "") =>
+  `${name}=${encodeURIComponent(value)}${more}`;
+const multipart = params
+  .map(
+    ([name, value]) => `--x\r\nContent-Disposition: form-data; name="${name}"\r\n\r\n${value}\r\n`,
+  )
+  .join("");
+const quotedPrintable = (end: string) =>
+  form.replaceAll("=", "=3D").replaceAll(/.{70}(?![0-9A-F]{0,2}=)/g, `$&=${end}`);
+const latin1 = form.replaceAll("%C3%AB", "%EB");
+const v1 = encodeForm(eventPairs("challenge.approved", "v1"));
+
+const BODIES: [what: string, code: string, body: string | Buffer, isProven?: boolean][] = [
+  ["a form in body=", "BODY_WRAPPED", inForm("body", form)],
+  ["a form in payload=", "BODY_WRAPPED", inForm("payload", form)],
+  [
+    "a form in payload= among others",
+    "BODY_WRAPPED",
+    inForm("payload", form, "&retry=1&source=gateway"),
+  ],
+  [
+    "a form with plus signs in data=",
+    "BODY_WRAPPED",
+    `data=${String(new URLSearchParams({ a: form })).slice(2)}`,
+  ],
+  ["base64 in body=", "BODY_WRAPPED", inForm("body", base64)],
+  ["base64 in body= that is not encoded", "BODY_WRAPPED", `body=${base64}`],
+  ["JSON in payload=", "BODY_WRAPPED", inForm("payload", json)],
+  ["a form in a form in a form", "BODY_WRAPPED", inForm("a", inForm("b", form))],
+  ["a form in JSON", "BODY_WRAPPED", JSON.stringify({ body: form })],
+  ["JSON", "BODY_JSON", json],
+  ["base64", "BODY_WRAPPED", base64],
+  ["base64 in lines of 76", "BODY_WRAPPED", lines(base64, "\r\n")],
+  ["base64 in lines of 76, LF", "BODY_WRAPPED", `${lines(base64, "\n")}\n`],
+  [
+    "base64 of gzip in lines of 76",
+    "BODY_WRAPPED",
+    lines(gzipSync(form).toString("base64"), "\r\n"),
+  ],
+  ["lines of 76", "BODY_WRAPPED", lines(form, "\r\n")],
+  ["quoted-printable", "BODY_WRAPPED", quotedPrintable("\r\n")],
+  ["multipart", "BODY_WRAPPED", `${multipart}--x--\r\n`],
+  ["gzip", "BODY_WRAPPED", gzipSync(form)],
+  ["percent-encoded once more", "BODY_WRAPPED", encodeURIComponent(form)],
+  ["HTML escapes", "BODY_WRAPPED", form.replaceAll("&", "&amp;")],
+  ["UTF-16", "BODY_WRAPPED", Buffer.from(form, "utf16le")],
+  ["UTF-16 with a byte order mark", "BODY_WRAPPED", Buffer.from(`\uFEFF${form}`, "utf16le")],
+  ["ISO-8859-1", "BODY_WRAPPED", latin1],
+  [
+    "values encoded twice",
+    "BODY_WRAPPED",
+    encodeForm(params.map(([name, value]) => [name, encodeURIComponent(value)])),
+  ],
+  [
+    "decomposed letters",
+    "PARAMS_CHARSET",
+    encodeForm(params.map(([name, value]) => [name, value.normalize("NFD")])),
+  ],
+  [
+    "UTF-8 read as ISO-8859-1",
+    "PARAMS_CHARSET",
+    encodeForm(params.map(([name, value]) => [name, Buffer.from(value).toString("latin1")])),
+  ],
+  ["cut in the last value", "BODY_CUT", form.slice(0, -3), false],
+  ["cut in half", "BODY_CUT", form.slice(0, form.length / 2), false],
+  ["cut in a name", "BODY_CUT", form.slice(0, form.indexOf("challenge_sid") + 4), false],
+  ["cut in an escape", "BODY_CUT", form.slice(0, form.indexOf("%C3%AB") + 2), false],
+  ["cut after a parameter", "BODY_CUT", form.slice(0, form.indexOf("&factor_sid")), false],
+  ["v1, cut in the last value", "BODY_CUT", v1.slice(0, -3), false],
+  ["v1, cut in half", "BODY_CUT", v1.slice(0, v1.length / 2), false],
+  ["base64 that was cut", "BODY_WRAPPED", base64.slice(0, -40), false],
+];
+
+const readForm = (body: string | Buffer) => [...new URLSearchParams(body.toString("utf8"))];
+
+it.each(BODIES)("%s is named first: %s", (what, code, body, isProven = true) => {
+  const isV1 = what.startsWith("v1");
+  const sentParams = isV1 ? eventPairs("challenge.approved", "v1") : params;
+  const signature = sign({ authToken: AUTH_TOKEN, url: PUBLIC_URL, params: sentParams });
+  const given = {
+    url: PUBLIC_URL,
+    params: readForm(body),
+    body,
+    signature,
+    receivedUrl: PUBLIC_URL,
+  };
+  const [right] = explainSignature({ ...given, authToken: AUTH_TOKEN }).causes;
+  expect([right?.code, right?.isProven]).toEqual([code, isProven]);
+  // Nothing is proven with another token, but the body is still another one than was signed.
+  const [other] = explainSignature({ ...given, authToken: OTHER_TOKEN }).causes;
+  if (!code.startsWith("PARAMS_")) expect(other?.code).toMatch(/^BODY_|^PARAMS_(CHARSET|ENCODED)$/);
+  expect(JSON.stringify([right, other])).not.toMatch(/Zo|user-7f3a/);
+});
+
+it.each([
+  ["bytes that no encoding has", "%FF".repeat(20_000)],
+  ["escapes of escapes", "%25".repeat(20_000)],
+  ["soft line breaks", "=3D%C3%AB&amp;a=".repeat(4_000)],
+  ["boundaries", `--\r\n${'--\r\nname="a"\r\n\r\n'.repeat(3_000)}`],
+  ["NUL", "\0".repeat(60_000)],
+])("what is inside a hostile body stays bounded: %s", (_what, body) => {
+  const found = listUnwrapped(body);
+  expect(found.length).toBeLessThan(20);
+  for (const { pairs } of found) expect(joinParams(pairs).length).toBeLessThanOrEqual(131_072);
+});
+
+const QUERY = "?to=a b/c&m=it's~(x)*!&u=ü&at=me@x:1,2;3&l[0]=$&e=%";
+const strict = (text: string) =>
+  encodeURIComponent(text).replaceAll(
+    /[!'()*]/g,
+    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+  );
+const java = (text: string) =>
+  strict(text).replaceAll("%20", "+").replaceAll("%2A", "*").replaceAll("~", "%7E");
+const php = (text: string) => strict(text).replaceAll("%20", "+");
+const each = (encode: (text: string) => string) =>
+  QUERY.slice(1)
+    .split("&")
+    .map((pair) => pair.split("=").map(encode).join("="))
+    .join("&");
+const lower = (text: string) => text.replaceAll(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase());
+const ENCODERS: Record<string, string> = {
+  encodeURIComponent: each(encodeURIComponent),
+  "RFC 3986": each(strict),
+  Java: each(java),
+  PHP: each(php),
+  URLSearchParams: String(new URLSearchParams(each(encodeURIComponent))),
+  "new URL()": new URL(`http://h/?${each(encodeURIComponent)}`).search.slice(1),
+  "lower-case hex": lower(each(strict)),
+  raw: each((text) =>
+    text
+      .replaceAll(" ", "%20")
+      .replaceAll("%", "%25")
+      .replaceAll("%2520", "%20")
+      .replaceAll("ü", "%C3%BC"),
+  ),
+};
+const pairs = Object.entries(ENCODERS).flatMap(([from, signed]) =>
+  Object.entries(ENCODERS).flatMap(([to, given]) =>
+    signed === given
+      ? []
+      : [[from, to, `${PUBLIC_URL}?${signed}`, `${PUBLIC_URL}?${given}`] as const],
+  ),
+);
+
+it.each(pairs)("a query of %s, written again by %s, is named first", (...row) => {
+  const [, , signedUrl, url] = row;
+  const post = { params, signature: sign({ authToken: AUTH_TOKEN, url: signedUrl, params }) };
+  const get = {
+    params: [],
+    signature: sign({ authToken: AUTH_TOKEN, url: signedUrl, params: [] }),
+  };
+  for (const [method, given] of [
+    ["POST", post],
+    ["GET", get],
+  ] as const) {
+    const report = explainSignature({
+      ...given,
+      authToken: AUTH_TOKEN,
+      method,
+      url,
+      receivedUrl: url,
+    });
+    expect(report.causes[0]).toMatchObject({ code: "URL_QUERY_ENCODING", isProven: true });
+  }
+});

@@ -1,0 +1,128 @@
+/** What a queue forgets, and when, on the clock of its store, which the tests move; run on each engine. */
+import { createHandlers } from "express-push-verification";
+import type { DurableQueue } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
+import { queuedEvent, sidOf, storeFactor, untilStats } from "../support/durable";
+import type { StoppableEngine } from "../support/engine";
+import { until } from "../support/waiting";
+
+const TIMES = { attempts: 3, backoff: 20, dedupeTtlMs: 100_000, outcomeTtlMs: 200_000 };
+
+/** Describes the ends of the times that a queue promises. */
+export function describeTimes(engine: StoppableEngine): void {
+  let queue: DurableQueue;
+  let handled: string[];
+  let isDown: boolean;
+
+  const handlers = createHandlers().onAny(({ uuid }, { attempt }) => {
+    handled.push(`${uuid} ${attempt}`);
+    if (isDown) throw new Error("down");
+  });
+  const store = (uuid: string) => storeFactor(queue, uuid);
+  const untilEmpty = () => until(async () => (await engine.listKept()).length === 0);
+  const stateOf = async (uuid: string) => (await queue.find(uuid))?.state;
+
+  beforeEach(async () => {
+    handled = [];
+    isDown = false;
+    queue = engine.open(TIMES);
+    await queue.ready();
+  });
+
+  async function makeDead(...uuids: string[]): Promise<void> {
+    isDown = true;
+    const worker = queue.work(handlers);
+    for (const uuid of uuids) await store(uuid);
+    await untilStats(queue, { deadLetters: uuids.length });
+    await worker.close();
+    isDown = false;
+    handled = [];
+  }
+
+  it("a uuid ends after dedupeTtlMs, an outcome after outcomeTtlMs", async () => {
+    const challenge = { account: "", challengeSid: sidOf(1) };
+    const event = eventFixture("challenge.approved", { uuid: "a", challenge_sid: sidOf(1) });
+    const findOutcome = (timeoutMs: number) => queue.outcomes.wait({ ...challenge, timeoutMs });
+    expect(await queue.store(queuedEvent(event), Infinity)).toBe("new");
+    const worker = queue.work(handlers);
+    for (const [passedMs, result, hasOutcome] of [
+      [99_000, "duplicate", true],
+      // The second event keeps the first outcome.
+      [2_500, "new", true],
+      [99_000, "duplicate", false],
+      [2_500, "new", true],
+    ] as const) {
+      await engine.passTime(passedMs);
+      if (hasOutcome) expect(await queue.store(queuedEvent(event), Infinity)).toBe(result);
+      if (hasOutcome) expect(await findOutcome(60_000)).toHaveProperty("uuid", "a");
+      else await expect(findOutcome(200)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+    }
+    await until(() => handled.length === 3);
+    await worker.close();
+    await engine.passTime(201_000);
+    await untilEmpty();
+  });
+
+  it("a discarded event may come again after dedupeTtlMs, and is handled then", async () => {
+    await makeDead("a");
+    await engine.passTime(50_000);
+    expect(await queue.discard("a")).toBe(true);
+    expect(await stateOf("a")).toBe("discarded");
+    expect(await store("a")).toBe("duplicate");
+    await engine.passTime(51_500);
+    expect(await stateOf("a")).toBeUndefined();
+    expect(await store("a")).toBe("new");
+    expect(await stateOf("a")).toBe("waiting");
+    const worker = queue.work(handlers);
+    await until(async () => (await stateOf("a")) === "handled");
+    await worker.close();
+    expect(handled).toEqual(["a 1"]);
+    await engine.passTime(101_500);
+    await untilEmpty();
+  });
+
+  it("a dead letter outlives its uuid, and can be retried and discarded", async () => {
+    await makeDead("a", "b", "c");
+    await engine.passTime(101_500);
+    await until(async () => !/delivery|uuid/.test((await engine.listKept()).join()));
+    expect(await stateOf("a")).toBe("dead");
+    expect(await queue.discard("b")).toBe(true);
+    expect(await stateOf("b")).toBeUndefined();
+    expect(await store("c")).toBe("new");
+    expect(await queue.retryAll()).toBe(2);
+    const worker = queue.work(handlers);
+    await until(() => handled.length === 3);
+    await untilStats(queue, { active: 0 });
+    await worker.close();
+    expect(handled.toSorted()).toEqual(["a 1", "c 1", "c 1"]);
+    await engine.passTime(101_500);
+    await untilEmpty();
+  });
+
+  it("an attempt whose process was killed is no failure", async () => {
+    const child = await engine.startProcess(() => {}, "/dev/null", "0");
+    await store("slow");
+    await untilStats(queue, { active: 1 });
+    await engine.killProcess(child);
+    isDown = true;
+    queue.work(handlers);
+    await untilStats(queue, { deadLetters: 1 });
+    expect(handled).toEqual(["slow 2", "slow 3", "slow 4"]);
+  });
+
+  it("an event is handled at once, without a poll", async () => {
+    // None of the times at which workers look for events comes.
+    const polls = jest
+      .spyOn(globalThis, "setInterval")
+      .mockImplementation(() => ({ unref() {} }) as never);
+    const app = engine.open(TIMES);
+    await app.ready();
+    app.work(handlers);
+    await untilStats(app, { workers: 1 });
+    await storeFactor(app, "own");
+    await until(() => handled.length === 1);
+    await storeFactor(queue, "of another process");
+    await until(() => handled.length === 2);
+    polls.mockRestore();
+  });
+}

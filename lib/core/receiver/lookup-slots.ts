@@ -1,0 +1,100 @@
+import { WebhookError } from "../errors/webhook-error";
+
+/** A lookup that waits for a slot. */
+interface Waiting {
+  lapsesAtMs: number;
+  start: () => void;
+  reject: (reason: unknown) => void;
+}
+
+/** How long a lookup waits: its request gives up then. */
+const WAIT_MS = 8_000;
+
+/**
+ * Slots of lookups, which accounts share: a free slot goes to the account that has the fewest, and
+ * there to the newest lookup, because under overload the oldest ones are about to time out. So an
+ * account that invents services delays its own lookups only.
+ */
+export class LookupSlots {
+  /** The oldest of an account first; the account of the newest lookup last. */
+  readonly #waiting = new Map<string, Waiting[]>();
+  readonly #taken = new Map<string, number>();
+  #takenCount = 0;
+  #waitingCount = 0;
+
+  constructor(
+    readonly slotCount: number,
+    readonly maxWaiting: number,
+  ) {}
+
+  /**
+   * Resolves when the account has a slot.
+   *
+   * @throws WebhookError `OVERLOADED` when too many lookups wait, for the oldest one of the account that
+   *   has the most.
+   */
+  async take(account: string): Promise<void> {
+    if (this.#takenCount < this.slotCount) return this.#give(account);
+    await new Promise<void>((start, reject) => {
+      const own = this.#waiting.get(account) ?? [];
+      own.push({ lapsesAtMs: performance.now() + WAIT_MS, start, reject });
+      this.#waiting.delete(account);
+      this.#waiting.set(account, own);
+      this.#waitingCount++;
+      if (this.#waitingCount > this.maxWaiting) this.#rejectOldest();
+    });
+  }
+
+  /** Returns the slot of an account, which the next lookup takes. */
+  release(account: string): void {
+    this.#takenCount--;
+    const left = (this.#taken.get(account) ?? 0) - 1;
+    if (left > 0) this.#taken.set(account, left);
+    else this.#taken.delete(account);
+    for (;;) {
+      const next = this.#findNext();
+      const newest = this.#waiting.get(next ?? "")?.at(-1);
+      if (next === undefined || newest === undefined) return;
+      const isLapsed = performance.now() >= newest.lapsesAtMs;
+      // The others of this account are older: their requests were rejected, too.
+      this.#remove(next, isLapsed ? this.#waiting.get(next)?.length : 1);
+      if (isLapsed) continue;
+      this.#give(next);
+      newest.start();
+      return;
+    }
+  }
+
+  #give(account: string): void {
+    this.#takenCount++;
+    this.#taken.set(account, (this.#taken.get(account) ?? 0) + 1);
+  }
+
+  #findNext(): string | undefined {
+    let [next, fewest] = [undefined as string | undefined, Number.POSITIVE_INFINITY];
+    for (const account of this.#waiting.keys()) {
+      const taken = this.#taken.get(account) ?? 0;
+      if (taken <= fewest) [next, fewest] = [account, taken];
+    }
+    return next;
+  }
+
+  #remove(account: string, count = 0): void {
+    const waiting = this.#waiting.get(account) ?? [];
+    waiting.length -= count;
+    this.#waitingCount -= count;
+    if (waiting.length === 0) this.#waiting.delete(account);
+  }
+
+  #rejectOldest(): void {
+    let [largest, most] = ["", 0];
+    for (const [account, { length }] of this.#waiting) {
+      if (length > most) [largest, most] = [account, length];
+    }
+    const oldest = this.#waiting.get(largest)?.shift();
+    this.#remove(largest);
+    this.#waitingCount--;
+    const message = `More than ${this.maxWaiting} lookups of auth tokens wait.`;
+    oldest?.reject(new WebhookError("OVERLOADED", message));
+  }
+}

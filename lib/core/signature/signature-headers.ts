@@ -1,0 +1,8 @@
+/**
+ * The names of the signature header: that of the specification (section 5), then that of the public
+ * service. Tools of this package sign under the first one.
+ */
+export const SIGNATURE_HEADERS = ["X-Service-Signature", "X-Twilio-Signature"] as const;
+
+/** The user agent of the tools of this package: a receiver then does not advise to change the app. */
+export const TOOL_USER_AGENT = "express-push-verification";

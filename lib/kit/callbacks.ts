@@ -1,0 +1,70 @@
+import type { IncomingMessage, ServerResponse } from "node:http";
+// Not the global ones: a test may fake the timers of its app, also before this is loaded.
+import { setImmediate, setInterval, setTimeout } from "node:timers";
+import { readThrown } from "./thrown-value";
+
+/** A stream, a request or a response, or what imitates one and may emit nothing. */
+interface Emitter {
+  on?(event: string, listener: (...args: never[]) => void): unknown;
+}
+
+/**
+ * Registers the listeners and the timers of a request. Node.js ends a process whose listener or timer
+ * throws, and they use requests and responses whose methods other middlewares have replaced: what
+ * one throws is passed to `onThrown` instead.
+ */
+export class Callbacks {
+  constructor(readonly onThrown: (error: unknown) => void) {}
+
+  /** Adds a listener of an event. */
+  on(emitter: Emitter, event: string, listener: (...args: never[]) => void): this {
+    emitter.on?.(event, this.#guard(listener));
+    return this;
+  }
+
+  /** Calls a function now. */
+  run(callback: () => void): void {
+    this.#guard(callback)();
+  }
+
+  setTimeout(callback: () => void, delayMs: number): NodeJS.Timeout {
+    return setTimeout(this.#guard(callback), delayMs);
+  }
+
+  setInterval(callback: () => void, delayMs: number): NodeJS.Timeout {
+    return setInterval(this.#guard(callback), delayMs);
+  }
+
+  setImmediate(callback: () => void): void {
+    setImmediate(this.#guard(callback));
+  }
+
+  #guard(callback: (...args: never[]) => void): (...args: never[]) => void {
+    return (...args) => {
+      try {
+        callback(...args);
+      } catch (error) {
+        this.onThrown(error);
+      }
+    };
+  }
+}
+
+/** Creates a listener of a server: an error of its promise is reported, and destroys the response. */
+export function createListener(
+  respond: (req: IncomingMessage, res: ServerResponse) => Promise<void>,
+  report: (error: unknown) => void,
+): (req: IncomingMessage, res: ServerResponse) => void {
+  return (req, res) => {
+    respond(req, res).catch((error: unknown) => {
+      destroyResponse(req, res);
+      report(error);
+    });
+  };
+}
+
+/** Destroys a response that cannot be sent, and its connection when `res.destroy` was replaced. */
+export function destroyResponse(req: IncomingMessage, res: ServerResponse): void {
+  readThrown(() => res.destroy());
+  readThrown(() => req.socket.destroy());
+}
