@@ -12,7 +12,7 @@ export type {
 } from "./core/delivery/handler-registry";
 export type { WaitOptions } from "./core/delivery/challenge-wait";
 export type { ChallengeOutcome, FetchOutcome } from "./core/delivery/outcome";
-export type { Confirm } from "./core/delivery/confirmation";
+export type { Confirm, Confirmation } from "./core/delivery/confirmation";
 export type {
   Capture,
   ErrorListener,

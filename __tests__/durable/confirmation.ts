@@ -6,14 +6,16 @@ import { entityIdentity, receiveInto, untilStats, type DurableReceiver } from ".
 import { has } from "../support/platform";
 import type { StoppableEngine } from "../support/engine";
 import { collect, createGate, until } from "../support/waiting";
-import { CHALLENGE_SID, eventRequest } from "../support/webhook-requests";
+import { AUTH_TOKEN, CHALLENGE_SID, eventRequest } from "../support/webhook-requests";
 
-const respond = (uuid = "approval", type = "approved" as "approved" | "denied") =>
-  eventRequest(`challenge.${type}`, {
-    uuid,
-    challenge_sid: CHALLENGE_SID,
-    entity_identity: entityIdentity,
-  });
+const respond = (
+  uuid = "approval",
+  type = "approved" as "approved" | "denied",
+  authToken = AUTH_TOKEN,
+) => {
+  const named = { uuid, challenge_sid: CHALLENGE_SID, entity_identity: entityIdentity };
+  return eventRequest(`challenge.${type}`, named, { authToken });
+};
 
 /** Describes the events of a receiver with the option `confirm`. */
 export function describeConfirmation(engine: StoppableEngine): void {
@@ -109,6 +111,50 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await untilStats(receiver.queue, { waiting: 0, active: 0, deadLetters: 0 });
     const handled = calls.filter((call) => call.startsWith("handle"));
     expect(handled).toEqual(["handle approval 1", "handle approval 1"]);
+  });
+
+  it("are decided on their own while a forged event of their uuid is not decided, and once each", async () => {
+    const newToken = "93d1f6a2b8c74d0e8a5f2c1b7e604d39";
+    await open({ authToken: [newToken, AUTH_TOKEN] }, { backoff: 60_000 });
+    const forged = respond("approval", "denied");
+    confirm = ({ type }) => (type === "challenge.approved" ? true : "pending");
+    work();
+    await deliver(forged);
+    await untilStats(receiver.queue, { delayed: 1 });
+    await deliver();
+    await deliver(respond("approval", "approved", newToken));
+    await deliver(forged);
+    expect(await wait()).toHaveProperty("type", "challenge.approved");
+    await untilStats(receiver.queue, { waiting: 0, active: 0, delayed: 1 });
+    const run = ["confirm approval", "confirm approval", "handle approval 1", "outcome approval"];
+    expect(calls.toSorted()).toEqual(run);
+  });
+
+  it("are asked about again while they are pending, and are dead letters after the last attempt", async () => {
+    await open();
+    confirm = () => (calls.length === 1 ? "pending" : true);
+    work();
+    await deliver();
+    await untilCalls(3);
+    expect(calls).toEqual(["confirm approval", "confirm approval", "handle approval 2"]);
+    confirm = () => "pending";
+    await deliver(respond("late", "denied"));
+    await expectDead("NOT_CONFIRMED", 3);
+    // Its uuid is forgotten.
+    confirm = () => true;
+    await deliver(respond("late", "denied"));
+    await until(() => calls.includes("handle late 1"));
+  });
+
+  it("that a tool of this package invented are no dead letters when they are not confirmed", async () => {
+    await open();
+    confirm = () => false;
+    const failed: string[] = [];
+    work({ concurrency: 1, onError: ({ code }) => void failed.push(code) });
+    for (const uuid of ["console-test-1", "trigger-1", "approval"]) await deliver(respond(uuid));
+    await expectDead("NOT_CONFIRMED", 1);
+    await untilStats(receiver.queue, { waiting: 0, active: 0, deadLetters: 1 });
+    expect(failed).toEqual(Array(3).fill("NOT_CONFIRMED"));
   });
 
   it("of other types are confirmed only if their text can be read in another way", async () => {

@@ -110,6 +110,10 @@ const STATES: Record<string, State> = {
     clicks: [button("Send test event"), SUBMIT],
     awaits: "dialog .notice.good",
   },
+  "receiver-rehearsal": {
+    clicks: [button("Rehearse a login"), SUBMIT],
+    awaits: "dialog .pill.bad",
+  },
   "receiver-lost": {
     ...BUSY,
     shows: "text=200 conflict",

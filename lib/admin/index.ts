@@ -15,3 +15,6 @@ export { InputError, type InputIssue } from "./client/input-error";
 export { adminRouter } from "./router/router";
 export type { AdminRouterOptions, ConsoleOptions } from "./router/options";
 export type { AuditEntry } from "./http/audit";
+
+export { rehearse, type RehearseOptions } from "./rehearsal/rehearse";
+export type { RehearsalLink, RehearsalReport, RehearsalRow } from "./rehearsal/report";

@@ -21,6 +21,7 @@ export const SERVICE_SETTINGS = [
 /** A variable of the environment that the commands read. */
 export type Variable =
   | (typeof SERVICE_SETTINGS)[number][1]
+  | "PUSH_ADMIN_HEADER"
   | "PUSH_AUTH_TOKEN"
   | "PUSH_KEY_SECRET"
   | "PUSH_QUEUE"

@@ -6,6 +6,7 @@ import { addEmulatorCommand } from "./emulator-command";
 import { addExplainCommand } from "./explain-command";
 import { addQueueCommand } from "./queue-command";
 import { addRecordCommands } from "./record-command";
+import { addRehearseCommand } from "./rehearse-command";
 import { addKeysCommand, addWebhooksCommand } from "./service-commands";
 import { Interruption } from "./environment";
 import { printNote, type Terminal } from "./terminal";
@@ -34,7 +35,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     })
     .addHelpText(
       "after",
-      "\nExit codes: 0 done; 1 failed, a request was rejected, or a problem was found; 2 wrong usage; 130 interrupted; 143 terminated.\nSecrets are read from the environment (PUSH_AUTH_TOKEN, PUSH_KEY_SECRET) or from a prompt.",
+      "\nExit codes: 0 done; 1 failed, a request was rejected, or a problem was found; 2 wrong usage; 130 interrupted; 143 terminated.\nSecrets are read from the environment (PUSH_AUTH_TOKEN, PUSH_KEY_SECRET, PUSH_ADMIN_HEADER) or from a prompt.",
     );
   try {
     // The subcommands take the defaults of their options from it.
@@ -47,6 +48,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   addTriggerCommand(program, terminal);
   addExplainCommand(program, terminal);
   addRecordCommands(program, terminal);
+  addRehearseCommand(program, terminal);
   addWebhooksCommand(program, terminal);
   addKeysCommand(program, terminal);
   addQueueCommand(program, terminal);

@@ -4,6 +4,7 @@ import { createSid } from "../kit/sid";
 import { cutText } from "../kit/text";
 import {
   hasParameter,
+  INVENTED_PREFIXES,
   listParameterNames,
   PUSH_EVENT_TYPES,
   type PushEventType,
@@ -30,6 +31,8 @@ interface TriggerOptions {
   json?: boolean;
 }
 
+const CONFIRM_REJECTS =
+  "A receiver with confirm rejects this invented challenge: its 403, and in a queue no run of a handler, proves everything before confirm. push-webhooks rehearse proves the rest.";
 const TIMEOUT_MS = 15_000;
 const RETRY_FOR_MS = 2_000;
 const PAUSE_MS = 100;
@@ -57,6 +60,7 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
     .action(async (type: PushEventType, options: TriggerOptions) => {
       const { version, method } = options;
       const ids = chooseIds(type, options);
+      if (hasParameter(type, "challenge_sid")) printNote(terminal, CONFIRM_REJECTS);
       const createRequest = await createSigner(terminal, type, options);
       const probe = (signatureHeader: string) => {
         const request = createRequest({ ...ids, uuid: undefined }, signatureHeader);
@@ -91,7 +95,7 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
 /** Chooses random identifiers: a repeated SID would meet the outcome of an earlier run. */
 function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): Record<string, string> {
   const given = new Map(set);
-  const uuid = given.get("uuid") ?? crypto.randomUUID();
+  const uuid = given.get("uuid") ?? `${INVENTED_PREFIXES.trigger}${crypto.randomUUID()}`;
   if (!hasParameter(type, "challenge_sid")) return { uuid };
   return { uuid, challenge_sid: given.get("challenge_sid") ?? createSid("YC") };
 }

@@ -1,5 +1,10 @@
 export { type PendingWait } from "./delivery/challenge-wait";
-export { CONFIRM_MS, confirmOnce, type Confirm } from "./delivery/confirmation";
+export {
+  ConfirmationPending,
+  confirmOnce,
+  type Confirm,
+  type Confirmation,
+} from "./delivery/confirmation";
 export { type Claim, type DedupeClaim, type DedupeStore } from "./delivery/dedupe-store";
 export { createDispatch } from "./delivery/dispatch";
 export {
@@ -21,6 +26,7 @@ export {
 export { type OutcomeStore } from "./delivery/outcome-store";
 export { createRequestRetry } from "./delivery/retry-request";
 export { createWaiters, joinOutcomeKey } from "./delivery/waiters";
+export { type WebhookErrorCode } from "./errors/codes";
 export { PermanentError } from "./errors/permanent-error";
 export { type SignatureCause, type SignatureReport } from "./errors/signature-causes";
 export { WebhookError } from "./errors/webhook-error";
@@ -47,6 +53,7 @@ export {
   type PushEventVersion,
 } from "./event/event-parameters";
 export { FORM_CONTENT_TYPES, decodeForm, isFormType } from "./event/form";
+export { INVENTED_PREFIXES, isInvented } from "./event/invented-event";
 export { parseEvent } from "./event/parse";
 export {
   detailsSchema,
@@ -70,6 +77,7 @@ export { pairHeaders } from "./receiver/node-request";
 export { type PushWebhooks } from "./receiver/receiver";
 export { VERIFY_RULES, type VerifyOptions } from "./receiver/verify-options";
 export { AUTH_TOKEN_EXPECTED, explainAuthToken, isAuthToken } from "./signature/auth-token";
+export { DeviceKey, JWT_ENCODING, type Decision } from "./signature/device-key";
 export { listBodyPairs } from "./signature/explain/bodies";
 export { explain, explainCause } from "./signature/explain/explain-signature";
 export { UncoveredTargetError, createGetParts } from "./signature/signed-parts";

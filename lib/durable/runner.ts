@@ -2,7 +2,7 @@ import {
   areHandlersEmpty,
   type ChallengeEvent,
   type Confirm,
-  CONFIRM_MS,
+  ConfirmationPending,
   confirmOnce,
   createDispatch,
   createReporter,
@@ -11,6 +11,7 @@ import {
   type Handlers,
   isChallengeEvent,
   isHandlers,
+  isInvented,
   PermanentError,
   publish,
   WebhookError,
@@ -31,7 +32,8 @@ export interface WorkOptions {
   handlerTimeoutMs?: number | undefined;
   /**
    * Confirms the events of receivers with the option `confirm`, in each attempt, before their outcome
-   * is recorded and their handlers run; `false` makes an event a dead letter at once.
+   * is recorded and their handlers run. `false` makes an event a dead letter at once, `"pending"`
+   * after the last attempt.
    * @default the option of the receiver of these handlers in this process; without one, such an
    *   event fails
    */
@@ -67,7 +69,7 @@ export interface RunFailure {
   reason: string;
   /** Whether another run is of no use. */
   isPermanent: boolean;
-  /** Whether it is not confirmed: its uuid may be that of a genuine event. */
+  /** Whether it is not confirmed: as a dead letter, its uuid may be that of a genuine event. */
   isForged: boolean;
   /** Undefined when its process died. */
   durationMs?: number;
@@ -87,7 +89,12 @@ export function planFailure(
 ): Omit<FailedRun, keyof Run> {
   const isDead = failure.isPermanent || failures >= attempts;
   const pauseMs = isDead ? undefined : pauseOf(backoff, failures);
-  return { failures, errors: addFailure(errors, failure), pauseMs, isForged: failure.isForged };
+  return {
+    failures,
+    errors: addFailure(errors, failure),
+    pauseMs,
+    isForged: isDead && failure.isForged,
+  };
 }
 
 /** Runs the handlers of stored events, for the worker of any engine. */
@@ -129,7 +136,7 @@ export function createRunner(
 
   async function confirmAndRecord(restored: RestoredEvent): Promise<void> {
     const { event, account, receiver, ambiguity } = restored;
-    await confirmOnce(confirm ?? findConfirm(handlers, receiver), event, CONFIRM_MS, ambiguity);
+    await confirmOnce(confirm ?? findConfirm(handlers, receiver), event, ambiguity);
     if (isChallengeEvent(event)) await recordOutcome(account, event);
   }
 
@@ -138,7 +145,10 @@ export function createRunner(
     concurrency,
     /** See `RunningWorker`. */
     freedAtMs: () => (running < concurrency ? changedAtMs : undefined),
-    /** Reads a stored event and runs its handlers; returns why that failed. */
+    /**
+     * Reads a stored event and runs its handlers; returns why that failed, unless a tool invented the
+     * event and it is not confirmed.
+     */
     async handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {
       running++;
       const startMs = (changedAtMs = performance.now());
@@ -153,9 +163,12 @@ export function createRunner(
       } catch (error) {
         const { code, cause, message } = error as WebhookError;
         const isForged = code === "NOT_CONFIRMED";
+        const isFinal = isForged && !(cause instanceof ConfirmationPending);
+        // Reported above, and no dead letter: nobody can confirm what a tool of ours invented.
+        if (isFinal && isInvented(readEventNames(stored).uuid)) return undefined;
         return {
           reason: `${code}: ${describeReasons(cause) ?? message}`,
-          isPermanent: isForged || listReasons(cause).some((one) => one instanceof PermanentError),
+          isPermanent: isFinal || listReasons(cause).some((one) => one instanceof PermanentError),
           isForged,
           durationMs: performance.now() - startMs,
         };

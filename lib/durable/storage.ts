@@ -32,8 +32,8 @@ export interface StoredOutcome {
 /** An event to be stored. @experimental */
 export interface NewEvent {
   /**
-   * The hashes of the uuid, and of account and uuid: 16 hexadecimal digits each. So the keys of a
-   * uuid follow each other.
+   * The hashes of the uuid, and of account and uuid, with the parameters of an event that needs a
+   * confirmation: 16 hexadecimal digits each. So the keys of a uuid follow each other.
    */
   key: string;
   /**

@@ -110,9 +110,11 @@ export function toNewEvent(
     ambiguity: queued.ambiguity,
     carrier: Object.keys(carrier).length > 0 ? carrier : undefined,
   };
+  // Only `confirm` tells a forged event from the genuine one of its uuid: both are stored.
+  const own = queued.needsConfirmation === true ? `:${JSON.stringify(stored.params)}` : "";
   return {
     // The account first: accounts share no identifier.
-    key: joinEventKey(uuidHash, hashKey(queueName, `${account}:${queued.uuid}`)),
+    key: joinEventKey(uuidHash, hashKey(queueName, `${account}:${queued.uuid}${own}`)),
     // No two stored events have the same.
     content: hashPart(queued.contentHash) + crypto.randomUUID().slice(0, RANDOM_DIGITS),
     uuidHash,

@@ -22,6 +22,7 @@ import { createWebhooks, type WebhookResource } from "./resources/webhooks";
  */
 export interface Emulator extends FactorControl, AsyncDisposable {
   readonly accountSid: string;
+  /** The current one; see {@link Emulator.rotateAuthToken}. */
   readonly authToken: string;
   /** Auth token that the fault `"old-token"` signs with. */
   readonly previousAuthToken: string;
@@ -46,6 +47,11 @@ export interface Emulator extends FactorControl, AsyncDisposable {
   createKey(key?: NewKey): KeyResource & { secret: string };
   /** Creates a webhook, by default for all events, in v2. */
   createWebhook(webhook: NewWebhook): Omit<WebhookResource, "url">;
+  /**
+   * Makes another auth token the primary one: from now on it signs the webhook requests, and the
+   * APIs accept no other. The former one becomes {@link Emulator.previousAuthToken}.
+   */
+  rotateAuthToken(authToken: string): void;
   /** Creates a device with a private key, which registers itself and answers challenges. */
   device(): Device;
   /** Adds a fault to the next webhook requests. */
@@ -78,7 +84,7 @@ export interface Emulator extends FactorControl, AsyncDisposable {
  */
 export function createEmulator(options: EmulatorOptions = {}): Emulator {
   const settings = resolveEmulatorOptions(options);
-  const { accountSid, authToken, previousAuthToken, serviceSid, signatureHeader, now } = settings;
+  const { accountSid, serviceSid, signatureHeader, now } = settings;
   const keys = createKeys(now, settings.maxKeys);
   const webhooks = createWebhooks(settings);
   const accessTokens = createAccessTokens(now);
@@ -107,8 +113,12 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
 
   return {
     accountSid,
-    authToken,
-    previousAuthToken,
+    get authToken() {
+      return settings.authToken;
+    },
+    get previousAuthToken() {
+      return settings.previousAuthToken;
+    },
     serviceSid,
     signatureHeader,
     ...factors,
@@ -124,6 +134,11 @@ export function createEmulator(options: EmulatorOptions = {}): Emulator {
       return { ...toKeyResource(created), secret: created.secret };
     },
     createWebhook: (webhook) => structuredClone(webhooks.create(webhook)),
+    rotateAuthToken(authToken) {
+      const resolved = resolveEmulatorOptions({ authToken });
+      settings.previousAuthToken = settings.authToken;
+      settings.authToken = resolved.authToken;
+    },
     device: () => createDevice(entities),
     injectFault: faults.inject,
     clearFaults: faults.clear,

@@ -1,5 +1,10 @@
 import { inspect } from "node:util";
-import { ApiError, confirmWith, InputError } from "express-push-verification/admin";
+import {
+  ApiError,
+  confirmWith,
+  InputError,
+  type AdminClientOptions,
+} from "express-push-verification/admin";
 import type { PushEventType } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import type { Emulator } from "express-push-verification/emulator";
@@ -11,7 +16,7 @@ const OTHER = "1".repeat(32);
 let emulator: Emulator;
 let client: ReturnType<typeof clientOf>;
 
-const clientAt = (at: string, options = {}) =>
+const clientAt = (at: string, options: Partial<AdminClientOptions> = {}) =>
   clientOf(emulator, { at, maxRetries: 0, ...options });
 
 beforeEach(async () => {
@@ -53,8 +58,15 @@ describe("client.challenges.fetch", () => {
       res.writeHead(500, { "content-type": "application/json" });
       res.end(JSON.stringify({ message: `failed: ${req.url}`, code: 20500 }));
     });
+    // As node-fetch describes a failure, with the URL in its message and in that of its cause.
+    const quoting = (url: string) => {
+      const message = `request to ${url} failed, reason: connect ECONNREFUSED`;
+      const cause = Object.assign(new Error(message), { code: "ECONNREFUSED" });
+      return Promise.reject(new Error(message, { cause }));
+    };
     for (const [one, code] of [
       [client, "SERVICE_ERROR"],
+      [clientAt(emulator.url, { fetch: quoting }), "UNREACHABLE"],
       [clientAt("http://127.0.0.1:9"), "UNREACHABLE"],
       [clientAt(`http://127.0.0.1:${hanging}`, { timeoutMs: 50 }), "TIMEOUT"],
       [clientAt(`http://127.0.0.1:${echoing}`), "SERVICE_ERROR"],
@@ -71,22 +83,27 @@ describe("client.challenges.fetch", () => {
 describe("confirmWith", () => {
   const { signal } = new AbortController();
   const none = { factor_sid: `YF${OTHER}` };
-  it.each<[type: PushEventType, state: State, isTrue: boolean, differs?: object, more?: object]>([
+  type Row = [type: PushEventType, state: State, is: boolean | "pending", differs?: object];
+  it.each<[...Row, more?: object]>([
     ["challenge.approved", "approved", true],
     ["challenge.denied", "denied", true],
-    ["challenge.approved", "pending", false],
+    ["challenge.approved", "pending", "pending"],
     ["challenge.approved", "denied", false],
     ["challenge.approved", "approved", false, { challenge_sid: `YC${OTHER}` }],
     ["challenge.approved", "approved", false, { account_sid: `AC${OTHER}` }],
     ["challenge.approved", "approved", false, { service_sid: `VA${OTHER}` }],
     ["challenge.approved", "approved", false, { entity_identity: "mallory" }],
     ["challenge.approved", "approved", false, none],
+    // No URL of the API has these identities.
+    ["challenge.approved", "approved", false, { entity_identity: ".." }],
+    ["factor.verified", "verified", false, { entity_identity: "." }],
+    ["factor.deleted", "verified", false, { entity_identity: "." }],
     ["factor.created", "created", true],
     ["factor.created", "verified", true],
     ["factor.created", "created", false, none],
     ["factor.verified", "verified", true],
-    ["factor.verified", "created", false],
-    ["factor.deleted", "verified", false],
+    ["factor.verified", "created", "pending"],
+    ["factor.deleted", "verified", "pending"],
     ["factor.deleted", "verified", true, none],
     // Its text can be read in another way.
     ["factor.deleted", "verified", false, none, { ambiguity: "an addition" }],
@@ -94,9 +111,9 @@ describe("confirmWith", () => {
     ["factor.deleted", "verified", false, { ...none, service_sid: `VA${OTHER}` }],
   ])(
     "of %s, of a user with any name, in the state %s, returns %s for %j %j",
-    async (type, state, isTrue, differs = {}, more = {}) => {
+    async (type, state, is, differs = {}, more = {}) => {
       const event = createEvent(type, state, differs);
-      expect(await confirmWith(client)(event, { signal, ...more })).toBe(isTrue);
+      expect(await confirmWith(client)(event, { signal, ...more })).toBe(is);
     },
   );
 

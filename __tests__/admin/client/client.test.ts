@@ -5,7 +5,7 @@ import { createAdminClient, type AdminClientOptions } from "express-push-verific
 import errors from "../../fixtures/errors.json";
 import { ACCOUNT_SID, CHALLENGE_SID, SERVICE_SID } from "../../support/webhook-requests";
 import { HOSTILE_VALUES } from "../../support/thrown-values";
-import { clientAt, clientOptions, useUpstream, WEBHOOK } from "../../support/upstream";
+import { clientAt, clientOptions, CREDENTIALS, useUpstream, WEBHOOK } from "../../support/upstream";
 
 const KEYS = `/2010-04-01/Accounts/${ACCOUNT_SID}/Keys`;
 const KEY_SID = `SK${"a".repeat(32)}`;
@@ -133,6 +133,40 @@ it.each<[string, "GET" | "POST" | "DELETE", object, tries: number, times?: numbe
   expect({ status, length: upstream.seen.length }).toEqual({ status: expected, length: tries });
 });
 
+it("a rejected password is followed by the next one of the list, and an accepted one stays", async () => {
+  const { main, standard, account } = CREDENTIALS;
+  const sent: string[] = [];
+  const recording: AdminClientOptions["fetch"] = (url, init) => {
+    sent.push(atob(init.headers.authorization?.slice("Basic ".length) ?? "").replace(/.*:/, ""));
+    return fetch(url, init);
+  };
+  const passwords = ["old", account.password, "older"];
+  const client = clientAt(upstream.url, { password: passwords, fetch: recording });
+  await client.keys.create({});
+  await client.keys.page();
+  expect(sent).toEqual(["old", account.password, account.password]);
+  // A failure is none of the password, and neither is a Key that may not manage Keys.
+  upstream.script.push({ status: 502 });
+  await client.keys.page();
+  expect(sent.slice(3)).toEqual([account.password, account.password]);
+  const standardClient = clientAt(upstream.url, {
+    ...standard,
+    password: ["old", standard.password],
+  });
+  await expect(standardClient.keys.page()).rejects.toHaveProperty("code", "MAIN_KEY_REQUIRED");
+  const rejected = clientAt(upstream.url, { ...main, password: ["old", "older"] });
+  await expect(rejected.webhooks.page()).rejects.toHaveProperty("status", 401);
+});
+
+it("the global fetch of the time of the request is called", async () => {
+  const { url } = upstream;
+  const client = clientAt(url);
+  const stub = jest.spyOn(globalThis, "fetch").mockResolvedValue(Response.json({ keys: [] }));
+  await expect(client.keys.page()).resolves.toHaveProperty("items", []);
+  stub.mockRestore();
+  expect(upstream.seen).toEqual([]);
+});
+
 // router.test.ts tests the schemas of these methods.
 it.each<[string, (client: typeof upstream.client) => Promise<unknown>]>([
   ["the SID of a webhook", ({ keys }) => keys.fetch(WEBHOOK_SID)],
@@ -165,6 +199,8 @@ it.each<[string, object]>([
   ["serviceSid", { serviceSid: undefined }],
   ["username", { username: "me" }],
   ["password", { password: "" }],
+  ["password", { password: [] }],
+  ["password", { password: ["hush", ""] }],
   ["timeoutMs", { timeoutMs: 0 }],
   ["maxRetries", { maxRetries: -1 }],
   ["fetch", { fetch: {} }],

@@ -72,12 +72,12 @@ it("fails every concurrent duplicate, and runs the handlers again for the next d
   expect(await deliver()).toBe("new");
 });
 
-it("rejects concurrent deliveries with the failure of the first, without another claim", async () => {
+it("rejects concurrent deliveries with the failure of the first, and claims other content on its own", async () => {
   const { store, claimed } = createScripted(new Error("down"));
   const { accept } = start(store, 40);
-  const settled = await Promise.allSettled([accept(), accept(keyOf("a", "two"))]);
-  expect(settled).toMatchObject(Array(2).fill({ reason: UNAVAILABLE }));
-  expect(new Set(claimed.map(({ owner }) => owner)).size).toBe(1);
+  const settled = await Promise.allSettled([accept(), accept(), accept(keyOf("a", "two"))]);
+  expect(settled).toMatchObject(Array(3).fill({ reason: UNAVAILABLE }));
+  expect(new Set(claimed.map(({ owner }) => owner)).size).toBe(2);
 });
 
 it("causes no unhandled rejection when the caller does not await a failure", async () => {

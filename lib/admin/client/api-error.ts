@@ -91,7 +91,7 @@ export function createApiError(
 }
 
 /** Finds the code of an error or of its causes, such as `ECONNREFUSED`. */
-function findErrorCode(error: unknown): string | undefined {
+export function findErrorCode(error: unknown): string | undefined {
   let current = error;
   // Bounded: causes may form a circle.
   for (let depth = 0; depth < 10 && isNativeError(current); depth++) {

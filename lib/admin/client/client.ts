@@ -26,6 +26,7 @@ import {
   webhookSchema,
 } from "./schemas";
 import { ApiError, createApiError } from "./api-error";
+import { registerAccess } from "./service-access";
 import { createTransport, type Transport } from "./transport";
 
 /** Client of the two REST APIs of the service. */
@@ -138,17 +139,17 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
     shownPath: new URL(`${serviceUrl}/Entities/-/${resource}`).pathname,
   });
   const challenges: Challenges = {
-    async fetch(key, given = {}) {
+    async fetch(key, { signal, maxRetries } = {}) {
       const { entityIdentity, challengeSid } = parseInput("challenge", challengeKeySchema, key);
       const location = locate(entityIdentity, `Challenges/${challengeSid}`);
-      return send({ method: "GET", ...location, ...given }, challengeSchema);
+      return send({ method: "GET", ...location, signal, maxRetries }, challengeSchema);
     },
   };
   const factors: Factors = {
-    async fetch(key, given = {}) {
+    async fetch(key, { signal, maxRetries } = {}) {
       const { entityIdentity, factorSid } = parseInput("factor", factorKeySchema, key);
       const location = locate(entityIdentity, `Factors/${factorSid}`);
-      return send({ method: "GET", ...location, ...given }, factorSchema);
+      return send({ method: "GET", ...location, signal, maxRetries }, factorSchema);
     },
     async *list(user, query) {
       const { entityIdentity } = parseInput("user", factorUserSchema, user);
@@ -163,7 +164,9 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
 
   const keySid = username === accountSid ? undefined : username;
   const usesKey = keySid !== undefined;
-  return { accountSid, serviceSid, usesKey, keySid, keys, webhooks, challenges, factors };
+  const client = { accountSid, serviceSid, usesKey, keySid, keys, webhooks, challenges, factors };
+  registerAccess(client, { send, serviceUrl });
+  return client;
 }
 
 /** Returns the parameters of a form: names in PascalCase, one pair for each value of a list. */

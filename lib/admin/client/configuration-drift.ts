@@ -7,7 +7,7 @@ import type { Finding, Receiver, Webhook, WebhookChange, WebhookEventType } from
  * reports those with a similar URL. The enabled Webhooks of one URL count together.
  */
 export async function checkWebhooks(
-  webhooks: AsyncIterable<Webhook>,
+  webhooks: AsyncIterable<Webhook> | Iterable<Webhook>,
   receiver: Receiver,
 ): Promise<Finding[]> {
   const all: Webhook[] = [];

@@ -1,6 +1,7 @@
 import { wholeNumber, validateOptions, type OptionRules } from "../../kit/validate-options";
 import {
   type Confirm,
+  type Confirmation,
   type ConfirmContext,
   isChallengeEvent,
   type PushEvent,
@@ -8,6 +9,7 @@ import {
 import { ApiError } from "./api-error";
 import type { AdminClient } from "./client";
 import { createFetchOutcome } from "./fetch-outcome";
+import { InputError } from "./input-error";
 import type { Factors } from "./resources";
 
 /** Options of {@link confirmWith}. */
@@ -23,9 +25,13 @@ const RULES: OptionRules<ConfirmWithOptions> = {
   maxAgeMs: wholeNumber(1, Number.MAX_SAFE_INTEGER, "milliseconds"),
 };
 
+/** The error number of a resource that the service does not have; a gateway responds 404 without it. */
+const NOT_FOUND = 20404;
+
 /**
- * Creates the option `confirm` of a receiver or a worker: it asks the API of the service. With it,
- * `push.waitForChallenge` asks for an outcome whose event has not arrived. An event is confirmed if account and service are those of the client, and
+ * Creates the option `confirm` of a receiver or a worker: it asks the API of the service, with one
+ * request a call. With it, `push.waitForChallenge` asks for an outcome whose event has not arrived.
+ * An event is confirmed if account and service are those of the client, and
  *
  * - its challenge has the same SID, user, factor and status, or
  * - for `factor.created` and `factor.verified`, its factor exists with the same user, and is verified
@@ -34,11 +40,16 @@ const RULES: OptionRules<ConfirmWithOptions> = {
  * - for `factor.deleted`, the user has no such factor, and the signed text has one reading: that it
  *   does not exist shows neither its age nor whose it was.
  *
+ * It returns `"pending"` for an earlier state: a challenge that is pending, a factor that is
+ * unverified after `factor.verified` or still exists after `factor.deleted`. An identity that the
+ * API cannot have is not confirmed. Only the service itself decides: a 404 counts with its error
+ * number 20404, and not from a gateway.
+ *
  * @example
  * pushWebhooks({ authToken, publicUrl, confirm: confirmWith(client) });
  *
- * @throws TypeError for an option that is unknown or impossible. The function throws ApiError when
- *   the service does not respond.
+ * @throws TypeError for an option that is unknown or impossible. The function throws ApiError for
+ *   any other response, and when there is none.
  */
 export function confirmWith(
   client: Pick<AdminClient, "accountSid" | "serviceSid" | "challenges"> & {
@@ -51,35 +62,41 @@ export function confirmWith(
   // False for a date that is missing or unreadable.
   const isRecent = (date: string | null) => Date.now() - Date.parse(date ?? "") <= maxAgeMs;
 
-  async function fetchAndCompare(event: PushEvent, signal: AbortSignal): Promise<boolean> {
-    const { entity_identity: entityIdentity, factor_sid: factorSid } = event;
+  async function fetchAndCompare(event: PushEvent, signal: AbortSignal): Promise<Confirmation> {
+    const { type, entity_identity: entityIdentity, factor_sid: factorSid } = event;
+    // The receiver and the worker call again after a failure.
+    const once = { signal, maxRetries: 0 };
     if (isChallengeEvent(event)) {
       const challengeSid = event.challenge_sid;
-      const challenge = await client.challenges.fetch({ entityIdentity, challengeSid }, { signal });
-      return (
-        challenge.sid === challengeSid &&
-        challenge.identity === entityIdentity &&
-        challenge.factor_sid === factorSid &&
-        `challenge.${challenge.status}` === event.type &&
-        isRecent(challenge.date_responded ?? challenge.date_updated)
-      );
+      const challenge = await client.challenges.fetch({ entityIdentity, challengeSid }, once);
+      const { sid, identity, factor_sid, status } = challenge;
+      const isSame =
+        sid === challengeSid && identity === entityIdentity && factor_sid === factorSid;
+      if (!isSame) return false;
+      if (status === "pending") return "pending";
+      const respondedAt = challenge.date_responded ?? challenge.date_updated;
+      return `challenge.${status}` === type && isRecent(respondedAt);
     }
-    const factor = await client.factors.fetch({ entityIdentity, factorSid }, { signal });
+    const factor = await client.factors.fetch({ entityIdentity, factorSid }, once);
     if (factor.sid !== factorSid || factor.identity !== entityIdentity) return false;
-    if (event.type === "factor.created") return isRecent(factor.date_created);
-    const isVerified = event.type === "factor.verified" && factor.status === "verified";
-    return isVerified && isRecent(factor.date_updated);
+    if (type === "factor.created") return isRecent(factor.date_created);
+    if (type === "factor.deleted" || factor.status === "unverified") return "pending";
+    return factor.status === "verified" && isRecent(factor.date_updated);
   }
 
   async function confirm(event: PushEvent, { signal, ambiguity }: ConfirmContext) {
     if (event.account_sid !== client.accountSid) return false;
     if (event.service_sid !== client.serviceSid) return false;
+    const isDeletion = event.type === "factor.deleted";
+    if (isDeletion && ambiguity !== undefined) return false;
     try {
       return await fetchAndCompare(event, signal);
     } catch (error) {
+      if (error instanceof InputError) return false;
       // This user has no such challenge or factor.
-      if (!(error instanceof ApiError) || error.status !== 404) throw error;
-      return event.type === "factor.deleted" && ambiguity === undefined;
+      const isAnswer = error instanceof ApiError && error.serviceCode === NOT_FOUND;
+      if (isAnswer && error.status === 404) return isDeletion;
+      throw error;
     }
   }
 

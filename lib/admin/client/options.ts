@@ -24,8 +24,11 @@ export interface AdminClientOptions {
   serviceSid?: string | undefined;
   /** The account SID, or the SID of a Key. @default `accountSid` */
   username?: string | undefined;
-  /** The auth token of the account, or the secret of that Key. */
-  password: string | undefined;
+  /**
+   * The auth token of the account, or the secret of that Key. A list while it rotates: after a 401
+   * the client tries the next one, and stays with the one that the service accepts.
+   */
+  password: string | readonly string[] | undefined;
   /** Longest time of a request with all its attempts, in milliseconds. @default 10_000 */
   timeoutMs?: number | undefined;
   /**
@@ -33,7 +36,10 @@ export interface AdminClientOptions {
    * unless this is 0. @default 2
    */
   maxRetries?: number | undefined;
-  /** Function that sends the requests, also that of undici. @default the global `fetch` */
+  /**
+   * Function that sends the requests, also that of undici.
+   * @default the global `fetch` at the time of the request
+   */
   fetch?: ServiceFetch | undefined;
 }
 
@@ -65,12 +71,18 @@ type ServiceFetch = (
 export interface ServiceResponse {
   status: number;
   ok: boolean;
-  headers: { get(name: string): string | null };
+  headers: {
+    get(name: string): string | null;
+    [Symbol.iterator]?(): Iterator<[string, string]>;
+  };
   body: unknown;
 }
 
 /** Options whose required ones are set. */
-export type CheckedClientOptions = AdminClientOptions & Record<"accountSid" | "password", string>;
+export type CheckedClientOptions = AdminClientOptions & {
+  accountSid: string;
+  password: string | readonly string[];
+};
 
 const BASE_URL: OptionRule = {
   accepts: (value) =>
@@ -105,8 +117,10 @@ const CLIENT_RULES: OptionRules<AdminClientOptions> = {
     expected: "the SID of the account or of a Key (AC or SK and 32 hexadecimal digits)",
   },
   password: {
-    accepts: isText,
-    expected: "the auth token of the account, or the secret of the Key that username names",
+    accepts: (value) =>
+      isText(value) || (Array.isArray(value) && value.length > 0 && value.every(isText)),
+    expected:
+      "the auth token of the account, or the secret of the Key that username names; or a list of them",
     required: true,
     secret: true,
   },

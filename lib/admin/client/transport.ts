@@ -3,7 +3,7 @@ import { readLimited } from "../../kit/local-server";
 import { encodeForm, parseJson } from "../../kit/text";
 import type { Pair } from "../../core/door";
 import { pauseAfter } from "../../kit/backoff";
-import { ApiError, createApiError, type FailedRequest } from "./api-error";
+import { ApiError, createApiError, findErrorCode, type FailedRequest } from "./api-error";
 import type { CheckedClientOptions, FetchOptions, ServiceResponse } from "./options";
 
 /** Request to the service. */
@@ -11,6 +11,8 @@ export interface ServiceRequest extends FailedRequest, FetchOptions {
   method: "GET" | "POST" | "DELETE";
   /** Parameters of a POST. */
   form?: readonly Pair[];
+  /** Called with the headers of a response that is no error. */
+  onHeaders?: (headers: ServiceResponse["headers"]) => void;
 }
 
 /** Schema of a response body. Not a type of zod, which the package's declarations must not name. */
@@ -32,18 +34,44 @@ const MAX_RESPONSE_BYTES = 8_388_608;
  *
  * Retries a 429 until `timeoutMs`, and for GET and DELETE also a 5xx or a missing response
  * `maxRetries` times (specification, section 8). The pause before a retry is the response's
- * `Retry-After`, else random, and grows to 2 s.
+ * `Retry-After`, else random, and grows to 2 s. After a 401, it tries the other passwords.
  *
  * @throws ApiError (from the returned function); the reason of `signal`.
  */
 export function createTransport(options: CheckedClientOptions, username: string) {
-  const { password, timeoutMs = 10_000, fetch = globalThis.fetch } = options;
-  const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString("base64")}`;
+  const { password, timeoutMs = 10_000 } = options;
+  // Looked up for each request: a test may replace the global function later.
+  const { fetch = (url, init) => globalThis.fetch(url, init) } = options;
+  const authorizations = [password].flat().map((one) => {
+    return `Basic ${Buffer.from(`${username}:${one}`).toString("base64")}`;
+  });
+  /** The authorization that the service has accepted last. */
+  let accepted = 0;
+
+  async function authorizeAndSend<Output>(
+    request: ServiceRequest,
+    schema: ResponseSchema<Output>,
+    signal: AbortSignal,
+  ): Promise<Output> {
+    const first = accepted;
+    for (let turn = 0; ; turn++) {
+      const index = (first + turn) % authorizations.length;
+      try {
+        const output = await attempt(request, schema, signal, authorizations[index] ?? "");
+        accepted = index;
+        return output;
+      } catch (error) {
+        const isRejected = error instanceof ApiError && error.status === 401;
+        if (!isRejected || turn === authorizations.length - 1) throw error;
+      }
+    }
+  }
 
   async function attempt<Output>(
     request: ServiceRequest,
     schema: ResponseSchema<Output>,
     signal: AbortSignal,
+    authorization: string,
   ): Promise<Output> {
     const { method, url, form } = request;
     const headers: Record<string, string> = { authorization, accept: "application/json" };
@@ -63,8 +91,9 @@ export function createTransport(options: CheckedClientOptions, username: string)
     }
     if (!response.ok) throw createServiceError(request, response, json);
     const result = schema.safeParse(json);
-    if (result.success) return result.data;
-    throw createApiError(request, "BAD_RESPONSE", undefined, status);
+    if (!result.success) throw createApiError(request, "BAD_RESPONSE", undefined, status);
+    request.onHeaders?.(response.headers);
+    return result.data;
   }
 
   return async function send<Output>(
@@ -79,7 +108,7 @@ export function createTransport(options: CheckedClientOptions, username: string)
     const startedMs = performance.now();
     for (let retry = 0; ; retry++) {
       try {
-        return await attempt(request, schema, signal);
+        return await authorizeAndSend(request, schema, signal);
       } catch (cause) {
         const error = toApiError(request, timeout.aborted, cause);
         const { code, status, retryAfterSeconds } = error;
@@ -106,7 +135,21 @@ export function createTransport(options: CheckedClientOptions, username: string)
 function toApiError(request: ServiceRequest, isTimeout: boolean, cause: unknown): ApiError {
   if (cause instanceof ApiError) return cause;
   request.signal?.throwIfAborted();
-  return createApiError(request, isTimeout ? "TIMEOUT" : "UNREACHABLE", cause);
+  return createApiError(
+    request,
+    isTimeout ? "TIMEOUT" : "UNREACHABLE",
+    hideMessages(cause, request),
+  );
+}
+
+/** The messages of an option `fetch` may quote the URL, which identifies a user. */
+function hideMessages(cause: unknown, { shownPath }: FailedRequest): unknown {
+  if (shownPath === undefined) return cause;
+  const code = findErrorCode(cause);
+  const shown = new Error(
+    `${code ?? "fetch failed"} (the message is not shown: it may name a user)`,
+  );
+  return code === undefined ? shown : Object.assign(shown, { code });
 }
 
 /** Reads a `Retry-After`: a number, or a date (RFC 9110, section 10.2.3). */

@@ -19,6 +19,8 @@ export interface ConsoleSettings {
         /** Number of static tokens; undefined when a function finds them. */
         tokenCount: number | undefined;
         handledTypes: readonly string[];
+        /** Whether the receiver has the option confirm. */
+        hasConfirm: boolean;
         /** Whether a test event can be sent: the receiver has exactly one static token. */
         canSendTest: boolean;
       }

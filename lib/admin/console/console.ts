@@ -79,6 +79,7 @@ export function createConsole(parts: ConsoleParts): Route[] {
           isUrlComplete: publicUrls[0] === push.publicUrl,
           tokenCount: inspection.tokenCount,
           handledTypes: push.handledTypes(),
+          hasConfirm: inspection.confirm !== undefined,
           canSendTest: inspection.signRequest !== undefined && !readOnly,
         },
     })),

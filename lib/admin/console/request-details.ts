@@ -1,6 +1,5 @@
 import {
   type Confirm,
-  CONFIRM_MS,
   confirmOnce,
   type ObservedRequest,
   type Pair,
@@ -131,7 +130,7 @@ export async function resendRequest(
   }
   try {
     if (queued.needsConfirmation === true) {
-      await confirmOnce(confirm, event, CONFIRM_MS, queued.ambiguity);
+      await confirmOnce(confirm, event, queued.ambiguity);
     }
     await push.dispatch(event, { authTokenIndex, publicUrlIndex, receiver });
     return undefined;

@@ -33,7 +33,7 @@ export function createRequestLog(
   owner: LiveUpdate["process"],
   reveals: boolean,
 ) {
-  const { hasQueue } = inspection;
+  const hasQueue = inspection.queue !== undefined;
   // A ring: a request is at its number modulo the size.
   const ring: (Entry | undefined)[] = Array.from({ length: MAX_ROWS });
   const explainable = new Map<string, { error: WebhookError; kind: string }>();

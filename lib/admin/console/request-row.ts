@@ -1,12 +1,14 @@
 import { describeReasons } from "../../kit/thrown-value";
-import type { ObservedRequest, PushEvent, UnknownPushEvent } from "../../core/door";
+import {
+  INVENTED_PREFIXES,
+  type ObservedRequest,
+  type PushEvent,
+  type UnknownPushEvent,
+} from "../../core/door";
 import { isSid, type SidPrefix } from "../../kit/sid";
 import { copyText, cutText } from "../../kit/text";
 import type { Claims, EventView, RequestResult, RequestRow } from "./console-view";
 import { createPseudonym, maskIdentity, maskText } from "./mask";
-
-/** The uuid of the events that a console sends begins with it. */
-export const TEST_UUID_PREFIX = "console-test-";
 
 /**
  * Makes the row of an observed request: no token, no signature, and identities masked. Its texts are
@@ -38,7 +40,7 @@ export function toRequestRow(
     claimed: queued === undefined ? readClaims(observed) : undefined,
     issues: event?.issues.map(({ param, message }) => `${param}: ${message}`) ?? [],
     target: copyText(`${cutText(request.method, 20)} ${request.path}`),
-    isTest: uuid?.startsWith(TEST_UUID_PREFIX) === true,
+    isTest: uuid?.startsWith(INVENTED_PREFIXES.console) === true,
     explanation: undefined,
     canExplain: false,
     resent: undefined,

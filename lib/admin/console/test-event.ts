@@ -2,13 +2,13 @@ import { once } from "node:events";
 import * as z from "zod";
 import { createSid } from "../../kit/sid";
 import {
+  INVENTED_PREFIXES,
   listEventPairs,
   PUSH_EVENT_TYPES,
   type PushWebhooks,
   type ReceiverInspection,
 } from "../../core/door";
 import type { TestEventResult } from "./console-view";
-import { TEST_UUID_PREFIX } from "./request-row";
 
 /** The schema of {@link TestEventChoice}. */
 export const testEventSchema = z.strictObject({
@@ -53,7 +53,7 @@ export async function sendTestEvent(
   inspection: ReceiverInspection,
   sign: NonNullable<ReceiverInspection["signRequest"]>,
 ): Promise<TestEventResult> {
-  const uuid = `${TEST_UUID_PREFIX}${crypto.randomUUID()}`;
+  const uuid = `${INVENTED_PREFIXES.console}${crypto.randomUUID()}`;
   const { url, ...signed } = sign(createTestParams(uuid, type, inspection));
   const signal = AbortSignal.timeout(TIMEOUT_MS);
   // The service follows no redirect either.

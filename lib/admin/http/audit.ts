@@ -6,6 +6,7 @@ export type AuditAction =
   | `${"key" | "webhook"}.${"create" | "update" | "delete"}`
   | "dead-letter.retry"
   | "dead-letter.discard"
+  | "rehearsal.run"
   | "request.resend"
   | "test-event.send";
 
@@ -30,7 +31,8 @@ export interface AuditEntry {
   readonly status: number;
   /**
    * Code of the error; undefined after a successful write. Of an event that was sent again, why its
-   * handlers did not succeed; of a test event, its failure, or the status if it is not 200.
+   * handlers did not succeed; of a test event, its failure, or the status if it is not 200; of a
+   * rehearsal of which a link failed, `REHEARSAL_FAILED`.
    */
   readonly code: number | string | undefined;
 }

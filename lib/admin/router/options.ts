@@ -24,7 +24,10 @@ export interface AdminRouterOptions {
    * Serves the console, a page for people, at the mount of the router. @default false: JSON alone
    */
   console?: boolean | ConsoleOptions | undefined;
-  /** The receiver whose webhook requests the console shows. @default none */
+  /**
+   * The receiver whose webhook requests the console shows, and of which `POST /rehearsal` rehearses a
+   * login. @default none
+   */
   receiver?: PushWebhooks | undefined;
   /** The queue that the console shows. @default none */
   queue?: ConsoleQueue | undefined;
@@ -111,13 +114,10 @@ export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
 export function resolveConsoleOptions(options: AdminRouterOptions): ConsoleOptions | undefined {
   const { console: chosen = false } = options;
   if (chosen === false) {
-    for (const name of ["receiver", "queue"] as const) {
-      if (options[name] === undefined) continue;
-      throw new TypeError(
-        `adminRouter: option ${name} is for the console, which is not served; set console to true.`,
-      );
-    }
-    return undefined;
+    if (options.queue === undefined) return undefined;
+    throw new TypeError(
+      "adminRouter: option queue is for the console, which is not served; set console to true.",
+    );
   }
   const settings = chosen === true ? {} : chosen;
   validateOptions("adminRouter console", settings, { reveal: oneOf(true, false) });

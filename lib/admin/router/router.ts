@@ -33,8 +33,9 @@ const HOST_NOT_ALLOWED = new RouterError(
  * Creates an Express router that manages the Keys and Webhooks of the service in JSON, for the
  * staff pages of an app. The credentials of the client stay on the server.
  *
- * Routes: `/keys`, `/keys/:sid`, `/webhooks`, `/webhooks/:sid`, `/openapi.json`, a document that is
- * `@experimental`: its form may change in a minor version. Errors are `{ code, message, status }`.
+ * Routes: `/keys`, `/keys/:sid`, `/webhooks`, `/webhooks/:sid`; with a receiver `/rehearsal`, which
+ * responds with a `RehearsalReport`; `/openapi.json`, a document that is `@experimental`: its form may
+ * change in a minor version. Errors are `{ code, message, status }`.
  *
  * @throws TypeError for an unknown or invalid option, and without `authorize`.
  */
@@ -53,7 +54,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
       ? []
       : createConsole({ client, receiver, queue, readOnly, reveals, readActor, logFailedResponse });
   const isServed = ({ action }: Route) => !readOnly || action === undefined;
-  const documented = listRoutes(client);
+  const documented = listRoutes(client, receiver);
   const routes: Route[] = [
     ...documented,
     {

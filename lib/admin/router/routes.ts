@@ -1,6 +1,7 @@
 import type { Request } from "express";
 import { hideUserInfo } from "../../kit/url";
 import * as z from "zod";
+import type { PushWebhooks } from "../../core/door";
 import type { AdminClient } from "../client/client";
 import type { KeyInput } from "../client/key";
 import {
@@ -13,6 +14,8 @@ import {
 } from "../client/schemas";
 import type { Webhook, WebhookChange, WebhookInput } from "../client/webhook";
 import type { Route } from "../http/route";
+import { rehearse } from "../rehearsal/rehearse";
+import { REHEARSAL_LINKS } from "../rehearsal/report";
 import { fetchPage, linkFrom } from "./lists";
 
 // Responses have the specified fields only: others that the service adds, such as links, are removed.
@@ -40,17 +43,54 @@ export const BODY_SCHEMAS = {
   WebhookInput: webhookInputSchema,
   WebhookChange: webhookChangeSchema,
   WebhookPage: z.object({ webhooks: z.array(webhookBody), meta }),
+  Rehearsal: z.object({
+    isOk: z.boolean(),
+    identity: z.string(),
+    rows: z.array(
+      z.object({
+        link: z.enum(REHEARSAL_LINKS),
+        result: z.enum(["ok", "failed", "skipped"]),
+        durationMs: z.number().optional(),
+        reason: z.string().optional(),
+        fix: z.string().optional(),
+      }),
+    ),
+  }),
   Error: z.object({ code: z.union([z.string(), z.int()]), message: z.string(), status: z.int() }),
 };
 
 const UPDATE_METHODS = ["post", "patch"] as const;
 
-/**
- * Lists the routes of Keys and Webhooks, as the OpenAPI document describes them. They throw ApiError or
- * InputError of the client.
- */
-export function listRoutes({ keys, webhooks }: AdminClient): Route[] {
+/** The code in the audit entry of a rehearsal of which a link failed. */
+const REHEARSAL_FAILED = "REHEARSAL_FAILED";
+
+/** The route that rehearses a login, if there is a receiver. */
+function listRehearsal(client: AdminClient, push: PushWebhooks | undefined): Route[] {
+  if (push === undefined) return [];
   return [
+    {
+      method: "post",
+      path: "/rehearsal",
+      action: "rehearsal.run",
+      summary: "Rehearse a login; takes up to half a minute",
+      output: BODY_SCHEMAS.Rehearsal,
+      async run(_req, _input, audited) {
+        const report = await rehearse({ push, client });
+        if (!report.isOk) audited.code = REHEARSAL_FAILED;
+        return report;
+      },
+    },
+  ];
+}
+
+/**
+ * Lists the routes that the OpenAPI document describes. They throw ApiError or InputError of the
+ * client.
+ */
+export function listRoutes(client: AdminClient, push?: PushWebhooks): Route[] {
+  const { keys, webhooks } = client;
+  return [
+    ...listRehearsal(client, push),
     {
       method: "get",
       path: "/keys",

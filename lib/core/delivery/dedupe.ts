@@ -2,7 +2,7 @@ import { hashText } from "../../kit/hash";
 import type { Claim, DedupeClaim, DedupeStore } from "./dedupe-store";
 import { createNeutralCause } from "../../kit/neutral-cause";
 import { isMemoryDedupe } from "./memory-dedupe";
-import { WebhookError } from "../errors/webhook-error";
+import type { WebhookError } from "../errors/webhook-error";
 import type { DeliveryResult } from "../event/event";
 import { isPending } from "../../kit/retry";
 import { createRequestRetry } from "./retry-request";
@@ -205,8 +205,8 @@ export function createDeduplication(
       const { finished } = await current.accepted;
       return { result: isEqual ? "duplicate" : "conflict", finished };
     } catch (error) {
-      if (isEqual || !isNotConfirmed(error)) throw error;
-      // Other content was forged with this uuid: this delivery is decided on its own.
+      if (isEqual) throw error;
+      // The other content may be forged, so this delivery is decided on its own.
       return acceptOnce(request, first);
     }
   }
@@ -223,10 +223,6 @@ export function createDeduplication(
   }
 
   return { acceptOnce, findOutage: () => outage };
-}
-
-function isNotConfirmed(error: unknown): boolean {
-  return error instanceof WebhookError && error.code === "NOT_CONFIRMED";
 }
 
 class ClaimedElsewhere extends Error {

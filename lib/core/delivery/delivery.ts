@@ -1,4 +1,4 @@
-import { assertConfirmed, CONFIRM_MS, type Confirm } from "./confirmation";
+import { createConfirmation, type Confirm } from "./confirmation";
 import { createDeduplication, NO_DEDUPLICATION, type Acceptance, type AcceptOnce } from "./dedupe";
 import type { DedupeStore } from "./dedupe-store";
 import { createDispatch, type Dispatch, type RunContext } from "./dispatch";
@@ -102,13 +102,7 @@ function createAcceptNow(
 ): Accept {
   // Handlers that no response awaits may go on after the deadline.
   const afterDeadlineMs = acknowledge === "before" ? handlerTimeoutMs + MARK_LIMIT_MS : 0;
-  const retryConfirm = createRequestRetry({
-    code: "CONFIRM_UNAVAILABLE",
-    what: "the function confirm",
-    attemptMs: CONFIRM_MS,
-    attemptWhenFullMs: CONFIRM_MS,
-    pauses: { firstMs: 250, longestMs: 2_000 },
-  });
+  const confirmUntil = confirm && createConfirmation(confirm);
 
   return function acceptNow(queued, deadlineAtMs) {
     const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
@@ -125,18 +119,8 @@ function createAcceptNow(
     }
 
     const confirmEvent =
-      confirm !== undefined && queued.needsConfirmation === true
-        ? () =>
-            retryConfirm(
-              () =>
-                assertConfirmed(
-                  confirm,
-                  event,
-                  Math.min(CONFIRM_MS, markAtMs - performance.now()),
-                  queued.ambiguity,
-                ),
-              markAtMs,
-            )
+      confirmUntil !== undefined && queued.needsConfirmation === true
+        ? () => confirmUntil(event, queued.ambiguity, markAtMs)
         : undefined;
     const finishAtMs = deadlineAtMs + afterDeadlineMs;
     return acceptOnce(queued, { confirm: confirmEvent, run, deadlineAtMs, finishAtMs });

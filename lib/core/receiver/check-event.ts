@@ -4,6 +4,7 @@ import type { VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
 import { isPushEvent, type PushEvent, type UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
+import { hashText } from "../../kit/hash";
 
 /** What the step needs of an authenticated request. */
 type CheckedParts = Pick<
@@ -43,6 +44,27 @@ export function createCheckEvent(settings: VerifySettings) {
     const needsConfirmation = ambiguity !== undefined || confirmTypes.has(event.type);
     const { reason } = ambiguity ?? {};
     return { event, authTokenIndex, publicUrlIndex, needsConfirmation, ambiguity: reason };
+  };
+}
+
+/**
+ * Returns the hashes of the content of a request, as a `RequestIdentity` has them.
+ *
+ * @param ambiguity see `ConfirmContext`.
+ */
+export function hashContent(
+  { signature, listOtherSignatures, parts }: AuthenticatedRequest,
+  ambiguity: string | undefined,
+) {
+  // A signature is a hash of the content, except that it depends on the token.
+  if (ambiguity === undefined) {
+    return { contentHash: signature, listOtherHashes: listOtherSignatures };
+  }
+  // The readings of a text have the same signatures, and are not the same content.
+  const hash = (text: string) => hashText(`${text} ${JSON.stringify(parts.params)}`);
+  return {
+    contentHash: hash(signature),
+    listOtherHashes: listOtherSignatures && (() => listOtherSignatures().map(hash)),
   };
 }
 

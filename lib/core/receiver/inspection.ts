@@ -76,8 +76,10 @@ function inspectSettings(settings: PushWebhooksSettings) {
     /** Number of static tokens; undefined when a function finds them. */
     tokenCount: tokens?.length,
     confirm: settings.confirm,
-    /** Whether events are stored in a queue, and handled later. */
-    hasQueue: settings.queue !== undefined,
+    /** Stores the events, which are handled later. */
+    queue: settings.queue,
+    /** Whether the handlers run before the response, or after it. */
+    acknowledge: settings.acknowledge,
     allowedAccountSids: [...(settings.allowedAccountSids ?? [])],
     allowedServiceSids: [...(settings.allowedServiceSids ?? [])],
     /** Signs a request as the service does; undefined unless there is exactly one static token. */

@@ -6,7 +6,7 @@ import {
   type CloseOptions,
 } from "../../kit/closing";
 import { createAuthenticate } from "./authenticate";
-import { createCheckEvent } from "./check-event";
+import { createCheckEvent, hashContent } from "./check-event";
 import { checkHeaders } from "./method-and-headers";
 import { createObservers, registerInspection } from "./inspection";
 import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
@@ -85,15 +85,15 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       const authenticated = await authenticate(request, headers, body, deadlineAtMs);
       const { event, authTokenIndex, publicUrlIndex, needsConfirmation, ambiguity } =
         checkEvent(authenticated);
+      const { contentHash, listOtherHashes } = hashContent(authenticated, ambiguity);
       // Each field by its name: a spread costs a request 10 µs on Node 20.
       queued = {
         event,
         account: scope.accountOf(event.account_sid),
         accountSid: event.account_sid,
         uuid: event.uuid,
-        // A signature is a hash of the content, except that it depends on the token.
-        contentHash: authenticated.signature,
-        listOtherHashes: authenticated.listOtherSignatures,
+        contentHash,
+        listOtherHashes,
         authTokenIndex,
         publicUrlIndex,
         needsConfirmation,

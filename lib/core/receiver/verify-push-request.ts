@@ -1,4 +1,4 @@
-import { CONFIRM_MS, confirmOnce } from "../delivery/confirmation";
+import { CONFIRM_FOR_MS, createConfirmation } from "../delivery/confirmation";
 import { createAuthenticate } from "./authenticate";
 import { createCheckEvent } from "./check-event";
 import { createExplainBudget } from "../signature/explain-budget";
@@ -50,7 +50,10 @@ export async function verifyPushRequest(
     const body = await incoming.readBody(checked.hasBody);
     const authenticated = await authenticate(incoming, checked, body);
     const { event, needsConfirmation, ambiguity } = createCheckEvent(settings)(authenticated);
-    if (needsConfirmation) await confirmOnce(settings.confirm, event, CONFIRM_MS, ambiguity);
+    if (needsConfirmation && settings.confirm !== undefined) {
+      const deadlineAtMs = performance.now() + CONFIRM_FOR_MS;
+      await createConfirmation(settings.confirm)(event, ambiguity, deadlineAtMs);
+    }
     return event;
   } catch (error) {
     throw addCode(error);

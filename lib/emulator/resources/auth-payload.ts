@@ -1,10 +1,8 @@
-import { createPublicKey, sign, verify, type KeyObject } from "node:crypto";
+import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { parseJson } from "../../kit/text";
+import { JWT_ENCODING, type Decision } from "../../core/door";
 import type { Challenge } from "./entity";
-
-/** The decision of a user on a device. */
-export type Decision = "approved" | "denied";
 
 /** Members of a challenge that a device signs, in addition to the `status` of its decision. */
 export const SIGNATURE_FIELDS = [
@@ -18,9 +16,6 @@ export const SIGNATURE_FIELDS = [
   "hidden_details",
 ] as const;
 
-/** ES256 of JSON Web Tokens: the signature is r and s, without DER (RFC 7518, section 3.4). */
-const JWT_ENCODING = "ieee-p1363";
-
 /** Returns whether a text is base64 of the DER encoding of a public key on the curve P-256. */
 export function isPublicKey(text: string): boolean {
   try {
@@ -30,31 +25,10 @@ export function isPublicKey(text: string): boolean {
   }
 }
 
-/** Signs the SID of a factor: base64 of the DER signature, by ECDSA with SHA-256. */
-export function signFactor(privateKey: KeyObject, factorSid: string): string {
-  return sign("sha256", Buffer.from(factorSid), privateKey).toString("base64");
-}
-
 /** Returns whether a payload is the signature of a factor's SID. */
 export function isFactorPayload(publicKey: string, factorSid: string, payload: string): boolean {
   const signature = Buffer.from(payload, "base64");
   return verify("sha256", Buffer.from(factorSid), readPublicKey(publicKey), signature);
-}
-
-/** Signs a challenge and the decision of its user: a JSON Web Token, by ES256. */
-export function signChallenge(
-  privateKey: KeyObject,
-  challenge: Challenge,
-  status: Decision,
-): string {
-  const text = [
-    { typ: "JWT", alg: "ES256" },
-    { ...listSignedMembers(challenge), status },
-  ]
-    .map((part) => Buffer.from(JSON.stringify(part)).toString("base64url"))
-    .join(".");
-  const key = { key: privateKey, dsaEncoding: JWT_ENCODING } as const;
-  return `${text}.${sign("sha256", Buffer.from(text), key).toString("base64url")}`;
 }
 
 /** Returns the decision in the payload of a challenge; undefined when the signature is not of it. */
@@ -78,7 +52,10 @@ function readPublicKey(text: string): KeyObject {
 }
 
 /** Lists the members to sign as a response shows them: parsed from its JSON. */
-function listSignedMembers({ entity_identity, ...challenge }: Challenge): Record<string, unknown> {
+export function listSignedMembers({
+  entity_identity,
+  ...challenge
+}: Challenge): Record<string, unknown> {
   const members = { ...challenge, identity: entity_identity };
   return JSON.parse(
     JSON.stringify(

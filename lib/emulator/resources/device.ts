@@ -1,5 +1,5 @@
-import { generateKeyPairSync } from "node:crypto";
-import { signChallenge, signFactor, type Decision } from "./auth-payload";
+import { DeviceKey, type Decision } from "../../core/door";
+import { listSignedMembers } from "./auth-payload";
 import type { Challenge, ChallengeDecision, Factor, NewFactor } from "./entity";
 import type { Entities } from "./entities";
 import { findChallenge, registerFactor } from "./factors";
@@ -31,11 +31,11 @@ export interface Device {
 
 /** Creates a device with a new key on the curve P-256. */
 export function createDevice(entities: Entities): Device {
-  const keys = generateKeyPairSync("ec", { namedCurve: "P-256" });
-  const publicKey = keys.publicKey.export({ type: "spki", format: "der" }).toString("base64");
+  const key = new DeviceKey();
+  const { publicKey } = key;
 
   const sign = (sid: string, status: Decision) =>
-    signChallenge(keys.privateKey, findChallenge(entities, sid), status);
+    key.signChallenge(listSignedMembers(findChallenge(entities, sid)), status);
 
   function answer(sid: string, status: Decision, given: ChallengeDecision = {}): Challenge {
     const decision = validateFields(decisionSchema, given);
@@ -47,16 +47,17 @@ export function createDevice(entities: Entities): Device {
     publicKey,
     register(given) {
       const factor = registerFactor(entities, given, { alg: "ES256", public_key: publicKey });
-      const payload = signFactor(keys.privateKey, factor.sid);
+      const payload = key.signFactor(factor.sid);
       return structuredClone(entities.verifyFactor(factor, payload));
     },
-    signFactor: (sid) => signFactor(keys.privateKey, sid),
+    signFactor: (sid) => key.signFactor(sid),
     signChallenge: sign,
     approve: (sid, decision) => answer(sid, "approved", decision),
     deny: (sid, decision) => answer(sid, "denied", decision),
     onChallenge(listener) {
-      entities.onNotification((challenge, key) => {
-        const isMine = key !== undefined && "public_key" in key && key.public_key === publicKey;
+      entities.onNotification((challenge, binding) => {
+        const isMine =
+          binding !== undefined && "public_key" in binding && binding.public_key === publicKey;
         if (isMine) listener(structuredClone(challenge));
       });
     },

@@ -1,6 +1,6 @@
-import type { EventParameters, PushEventType } from "../../core/door";
+import type { Decision, EventParameters, PushEventType } from "../../core/door";
 import { callSafely } from "../../kit/safe-call";
-import { isFactorPayload, readDecision, type Decision } from "./auth-payload";
+import { isFactorPayload, readDecision } from "./auth-payload";
 import type { Challenge, ChallengeDecision, NewChallenge } from "./entity";
 import type { Entity, Factor, FactorBinding } from "./entity";
 import { formatIso8601 } from "./dates";

@@ -9,6 +9,7 @@ import { held, live } from "./live";
 import { FoundLogin, PendingWaits, searchLogin } from "./login-search";
 import { Notices, RejectedRequests } from "./notices";
 import { queue } from "./queue-page";
+import { RehearseButton } from "./rehearsal";
 import { LoadedRequest } from "./request-details";
 import { filterRows, RequestFilter } from "./request-filter";
 import { RequestTable } from "./request-table";
@@ -47,6 +48,7 @@ export function RequestsPage() {
             <ResendButton found={found} />
             <HoldButton release={() => setFocus(false)} />
             {found.length > 0 && <Button label="Export JSONL" run={() => download(found)} />}
+            {settings.receiver && <RehearseButton />}
             {settings.receiver?.canSendTest === true && (
               <Button
                 label="Send test event"
@@ -192,6 +194,12 @@ function TestEvent() {
         The server signs it as the service does. <b>Your handlers run for it</b>; its user and its
         SIDs do not exist.
       </p>
+      {settings.receiver?.hasConfirm === true && (
+        <p>
+          confirm rejects an invented challenge. Its 403, or with a queue no run of a handler,
+          proves all before confirm; "Rehearse a login" proves the rest.
+        </p>
+      )}
       <Choices
         legend="Event type"
         name="type"

@@ -1,0 +1,201 @@
+/** A login is rehearsed against the emulator over HTTP, with each link of its chain broken in turn. */
+import { rehearse, type RehearsalReport, type RehearsalRow } from "express-push-verification/admin";
+import { redisQueue } from "express-push-verification/durable";
+import { REHEARSAL_LINKS } from "../../../lib/admin/rehearsal/report";
+import { clientOf, startEmulator, stopEmulators } from "../../support/emulators";
+import { closeLater, closeOpened, silent } from "../../support/durable";
+import { findFreePort } from "../../support/ports";
+import { createReceiver } from "../../support/receivers";
+import { describeWithRedis, startRedis, stopRedis } from "../../support/redis";
+import { failedLinks, rehearseBroken, type Broken } from "../../support/rehearsals";
+import { never } from "../../support/waiting";
+
+const OTHER = "1".repeat(32);
+const fail = () => {
+  throw new Error("the database is away");
+};
+const later = { deadlineMs: 1_500 };
+const store = { claim: fail, complete() {}, release() {} };
+/** The service responds to one kind of request with an error. */
+const rejecting = (method: string, path: RegExp): Broken => ({
+  client: {
+    fetch: (url, init) =>
+      init.method === method && path.test(url)
+        ? Promise.resolve(Response.json({ code: 60_200, message: "no" }, { status: 400 }))
+        : fetch(url, init),
+  },
+});
+
+afterEach(async () => {
+  jest.useRealTimers();
+  await closeOpened();
+  await stopEmulators();
+});
+
+/** Asserts which links failed, that each has a fix, and that the user is gone. */
+function expectFailed({ rows }: RehearsalReport, entityStatus: number, links: readonly string[]) {
+  const shown = rows.filter(({ result }) => result === "failed");
+  expect(shown.map(({ link, reason }) => [link, reason])).toEqual(
+    links.map((link) => [link, expect.any(String)]),
+  );
+  expect(rows.map(({ link }) => link)).toEqual(REHEARSAL_LINKS);
+  expect(entityStatus).toBe(links.includes("removed") ? 200 : 404);
+}
+
+const rowOf = ({ rows }: RehearsalReport, link: RehearsalRow["link"]) =>
+  rows.find((row) => row.link === link);
+
+it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
+  ["nothing", {}, []],
+  ["nothing, without confirm", { receiver: { confirm: undefined } }, []],
+  ["nothing, with a response before the handlers", { receiver: { acknowledge: "before" } }, []],
+  ["the password of the client", { client: { password: "wrong" } }, ["credentials"]],
+  ["the service of the client", { client: { serviceSid: `VA${OTHER}` } }, ["service"]],
+  ["the URL of the service", { client: { verifyUrl: "http://127.0.0.1:9" } }, ["service"]],
+  ["no Webhook", { webhook: null }, ["webhook"]],
+  ["a slash", { hasSlash: true }, ["webhook"], /publicUrl is/],
+  ["a disabled Webhook", { webhook: { status: "disabled" } }, ["enabled"]],
+  ["a type that is missing", { webhook: { event_types: ["challenge.denied"] } }, ["types"]],
+  ["the version", { webhook: { version: "v1" } }, ["version"]],
+  ["two Webhooks", { isDoubled: true }, ["drift"]],
+  ["the method of the Webhook", { webhook: { webhook_method: "GET" } }, ["drift"]],
+  ["the creation of a factor", rejecting("POST", /Factors$/), ["factor"], /60200/],
+  ["the verification of a factor", rejecting("POST", /Factors\/YF/), ["factor"]],
+  ["the creation of a challenge", rejecting("POST", /Challenges$/), ["challenge"]],
+  ["the approval of a challenge", rejecting("POST", /Challenges\/YC/), ["challenge"]],
+  ["the removal of the entity", rejecting("DELETE", /Entities/), ["removed"]],
+  [
+    "a proxy that responds 502",
+    { before: (_req, res) => void res.status(502).end(), timeoutMs: 1_000 },
+    ["delivery"],
+    /502/,
+  ],
+  [
+    "a body that another middleware reads",
+    { before: (req, _res, next) => void req.resume().on("end", next), timeoutMs: 1_000 },
+    ["delivery"],
+    /BODY_CONSUMED/,
+  ],
+  [
+    "another process without a queue",
+    { other: {}, timeoutMs: 1_000 },
+    ["delivery"],
+    /another process/,
+  ],
+  [
+    "a proxy that drops the header of the signature",
+    {
+      before(req, _res, next) {
+        delete req.headers["x-service-signature"];
+        req.rawHeaders = req.rawHeaders.filter(
+          (text, index, all) =>
+            !/^x-service-signature$/i.test(index % 2 ? (all[index - 1] ?? "") : text),
+        );
+        next();
+      },
+      timeoutMs: 1_000,
+    },
+    ["signature"],
+    /SIGNATURE_MISSING/,
+  ],
+  [
+    "the token of the receiver",
+    { receiver: { authToken: "another-token-of-mine" } },
+    ["signature"],
+  ],
+  ["the account", { receiver: { allowedAccountSids: [`AC${OTHER}`] } }, ["signature"], /ACCOUNT/],
+  ["the store", { receiver: { ...later, dedupe: store } }, ["stored"], /database is away/],
+  ["confirm", { receiver: { confirm: () => false } }, ["confirm"], /NOT_CONFIRMED/],
+  ["a confirm that fails", { receiver: { ...later, confirm: fail } }, ["confirm"], /UNAVAILABLE/],
+  ["a handler that throws", { handler: fail }, ["handled"], /database is away/],
+  ["a handler that hangs", { handler: never, receiver: { handlerTimeoutMs: 50 } }, ["handled"]],
+])(
+  "%s broken: no other row fails than its own, and no user is left",
+  async (_what, broken, links, reason = /./) => {
+    const { report, entityStatus } = await rehearseBroken(broken);
+    expectFailed(report, entityStatus, links);
+    expect(report.isOk).toBe(links.length === 0);
+    for (const link of links) expect(rowOf(report, link as "webhook")?.reason).toMatch(reason);
+  },
+);
+
+it("names the clock of the app where confirm takes a response for an old one", async () => {
+  const doNotFake = [
+    "performance",
+    "setTimeout",
+    "setInterval",
+    "setImmediate",
+    "nextTick",
+  ] as const;
+  const others = ["clearTimeout", "clearInterval", "clearImmediate", "queueMicrotask"] as const;
+  const now = Date.now() + 2 * 86_400_000;
+  jest.useFakeTimers({ doNotFake: [...doNotFake, ...others], now });
+  const { report, entityStatus } = await rehearseBroken({});
+  expectFailed(report, entityStatus, ["confirm"]);
+  expect(rowOf(report, "confirm")?.fix).toMatch(/2880 minutes ahead/);
+});
+
+it("names an unreachable publicUrl", async () => {
+  const publicUrl = `http://127.0.0.1:${await findFreePort()}/webhooks/push`;
+  const { report, entityStatus } = await rehearseBroken({
+    receiver: { publicUrl },
+    timeoutMs: 500,
+  });
+  expectFailed(report, entityStatus, ["delivery"]);
+  expect(rowOf(report, "delivery")?.reason).toMatch(/ECONNREFUSED/);
+});
+
+it.each([
+  ["push", {}],
+  ["client", { push: createReceiver().push, client: {} }],
+  ["timeoutMs", { timeoutMs: 0 }],
+  ["timeout", { timeout: 5 }],
+])("throws a TypeError for the option %s", async (name, options) => {
+  const { push } = createReceiver();
+  const client = clientOf(await startEmulator());
+  const given = name === "push" ? { client } : { push, client, ...options };
+  await expect(rehearse(given as never)).rejects.toThrow(TypeError);
+  await expect(rehearse(given as never)).rejects.toThrow(name);
+});
+
+describeWithRedis("with a queue", () => {
+  afterEach(stopRedis);
+
+  async function startQueue(options = {}) {
+    const server = await startRedis();
+    const queue = redisQueue({
+      name: "rehearsal",
+      connection: server.url,
+      logger: silent,
+      ...options,
+    });
+    closeLater(queue);
+    await queue.ready();
+    return { server, queue };
+  }
+
+  it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
+    ["nothing", {}, []],
+    ["nothing, at another process", { other: {} }, []],
+    ["no worker", { hasWorker: false }, ["handled"], /worker/],
+    [
+      "no worker, without confirm",
+      { hasWorker: false, receiver: { confirm: undefined } },
+      ["handled"],
+    ],
+    ["confirm", { receiver: { confirm: () => false } }, ["confirm"], /NOT_CONFIRMED/],
+    ["a handler that throws", { handler: fail }, ["handled"], /database is away/],
+  ])("%s broken: no other row fails than its own", async (_what, broken, links, reason = /./) => {
+    const { queue } = await startQueue({ backoff: 10_000 });
+    const { report, entityStatus } = await rehearseBroken({ queue, ...broken });
+    expectFailed(report, entityStatus, links);
+    for (const link of links) expect(rowOf(report, link as "handled")?.reason).toMatch(reason);
+  });
+
+  it("the row stored failed while the store is down", async () => {
+    const { server, queue } = await startQueue({ storeTimeoutMs: 1_000 });
+    await server.stop("SIGKILL");
+    const { report } = await rehearseBroken({ queue, hasWorker: false });
+    expect(failedLinks(report)).toEqual(["stored"]);
+  });
+});

@@ -1,0 +1,75 @@
+/** The staff route of a rehearsal, and the command of a deploy script that calls it. */
+import express from "express";
+import { adminRouter, type AuditEntry } from "express-push-verification/admin";
+import {
+  clientOf,
+  startEmulator,
+  startReceiver,
+  startTarget,
+  stopEmulators,
+} from "../../support/emulators";
+import { runCommand } from "../../support/terminals";
+
+afterEach(stopEmulators);
+
+const HEADER = "Authorization: Bearer hush-hush";
+
+/** An app with a receiver and an admin router, before an emulator. */
+async function start(
+  options: { hasWebhook?: boolean; hasReceiver?: boolean; readOnly?: boolean } = {},
+) {
+  const { hasWebhook = true, hasReceiver = true, readOnly = false } = options;
+  const emulator = await startEmulator();
+  const { push, publicUrl } = await startReceiver(emulator.authToken);
+  if (hasWebhook) emulator.createWebhook({ webhook_url: publicUrl });
+  const audits: AuditEntry[] = [];
+  const app = express();
+  const router = adminRouter({
+    client: clientOf(emulator),
+    authorize: (req) => req.headers.authorization === "Bearer hush-hush",
+    actor: () => "deploy",
+    onAudit: (entry) => void audits.push(entry),
+    readOnly,
+    ...(hasReceiver && { receiver: push }),
+  });
+  app.use("/admin/push", router);
+  const adminUrl = `${await startTarget(app)}/admin/push/`;
+  const rehearse = (header = HEADER, ...args: string[]) =>
+    runCommand(["rehearse", "--admin-url", adminUrl, ...args], { PUSH_ADMIN_HEADER: header });
+  return { rehearse, audits, adminUrl };
+}
+
+it("rehearse prints a row for each link, ends with 0, and has an audit entry", async () => {
+  const { rehearse, audits } = await start();
+  const { code, stdout } = await rehearse();
+  expect(stdout).toMatch(/^ok      credentials  \d+ ms\n(?:.*\n)+ok      removed      \d+ ms\n/);
+  expect(stdout).toMatch(/\nskipped confirm\n  The receiver has no option confirm/);
+  expect(code).toBe(0);
+  const entry = { action: "rehearsal.run", actor: "deploy", sid: undefined, status: 200 };
+  expect(audits).toEqual([{ ...entry, code: undefined }]);
+});
+
+it("rehearse ends with 1 and names the link that failed, also as JSON and in the audit entry", async () => {
+  const { rehearse, audits } = await start({ hasWebhook: false });
+  const { code, stdout } = await rehearse();
+  expect([code, stdout]).toEqual([
+    1,
+    expect.stringMatching(/\nfailed  webhook .*\n  No Webhook .*\n  Create/),
+  ]);
+  const json = await rehearse(HEADER, "--json");
+  expect(json.code).toBe(1);
+  expect(JSON.parse(json.stdout)).toMatchObject({ isOk: false, rows: expect.any(Array) });
+  expect(audits.map((entry) => entry.code)).toEqual(["REHEARSAL_FAILED", "REHEARSAL_FAILED"]);
+});
+
+it.each<[what: string, options: object, header: string, code: number, words: RegExp]>([
+  ["a request that is not authorized", {}, "", 1, /403. FORBIDDEN/],
+  ["a router without a receiver", { hasReceiver: false }, HEADER, 1, /404. NOT_FOUND/],
+  ["a router that only reads", { readOnly: true }, HEADER, 1, /405. METHOD_NOT_ALLOWED/],
+  ["a header that is none", {}, "hush-hush", 2, /PUSH_ADMIN_HEADER must be/],
+])("rehearse fails for %s", async (_what, options, header, code, words) => {
+  const { rehearse } = await start(options);
+  const ended = await rehearse(header);
+  expect([ended.code, ended.stderr]).toEqual([code, expect.stringMatching(words)]);
+  expect(ended.stderr).not.toContain("hush");
+});

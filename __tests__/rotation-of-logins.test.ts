@@ -1,0 +1,111 @@
+/** The auth token of the service is rotated while two processes of an app sign users in. */
+import { request } from "node:http";
+import { join } from "node:path";
+import type { AdminClientOptions } from "express-push-verification/admin";
+import type { Device, Emulator } from "express-push-verification/emulator";
+import { createChildProcesses } from "./support/child-processes";
+import { startEmulator, startTarget, stopEmulators } from "./support/emulators";
+import type { LoginProcessSettings } from "./support/login-process";
+import { describeWithRedis, startRedis, stopRedis } from "./support/redis";
+import { until } from "./support/waiting";
+
+const OLD = "4f1d9a70c2b84e6f9b3350e1d7a6c815";
+const NEW = "93d1f6a2b8c74d0e8a5f2c1b7e604d39";
+const LANES = 4;
+const apps = createChildProcesses(join(__dirname, "support/login-process.ts"));
+
+type Credentials = Pick<AdminClientOptions, "username" | "password">;
+
+/** Starts two processes behind a balancer, and the service that sends them webhook requests. */
+async function start(credentialsOf: (emulator: Emulator) => Credentials) {
+  const emulator = await startEmulator({ authToken: OLD });
+  const ports: number[] = [];
+  let requests = 0;
+  const balancer = await startTarget((req, res) => {
+    const { method, url: path, headers } = req;
+    const to = { port: ports[requests++ % ports.length], method, path, headers };
+    req.pipe(
+      request(to, (response) => {
+        res.writeHead(response.statusCode ?? 502);
+        response.pipe(res);
+      }),
+    );
+  });
+  const publicUrl = `${balancer}/webhooks/push`;
+  emulator.createWebhook({ webhook_url: publicUrl });
+  const { url, accountSid, serviceSid } = emulator;
+  const urls = { accountUrl: url, verifyUrl: url };
+  const settings: LoginProcessSettings = {
+    receiver: { authToken: [NEW, OLD], publicUrl },
+    client: { ...urls, accountSid, serviceSid, ...credentialsOf(emulator) },
+    connection: (await startRedis()).url,
+  };
+  const tokens: string[] = [];
+  const onMessage = (message: string) => {
+    const [kind, value = ""] = message.split(" ");
+    if (kind === "port") ports.push(Number(value));
+    else tokens.push(value);
+  };
+  const starting = [1, 2].map(() => apps.start([JSON.stringify(settings)], onMessage));
+  await Promise.all(starting);
+  return { emulator, balancer, tokens };
+}
+
+/** Signs a user in again and again until `isOver`; counts the logins, and those that were lost. */
+async function signIn(
+  { emulator, balancer }: { emulator: Emulator; balancer: string },
+  device: Device,
+  entity_identity: string,
+  count: (isLost: boolean) => void,
+  isOver: () => boolean,
+): Promise<void> {
+  const { sid: factor_sid } = device.register({ entity_identity });
+  while (!isOver()) {
+    const { sid } = emulator.createChallenge({ factor_sid });
+    const outcome = fetch(`${balancer}/wait/${entity_identity}/${sid}`).then((res) => res.text());
+    device.approve(sid);
+    count((await outcome) !== "challenge.approved");
+  }
+}
+
+afterEach(async () => {
+  apps.killAll();
+  await stopEmulators();
+  await stopRedis();
+});
+
+describeWithRedis("a rotation of the auth token under load", () => {
+  it.each<[string, (emulator: Emulator) => Credentials]>([
+    ["the list of both tokens", () => ({ password: [NEW, OLD] })],
+    [
+      "a Key",
+      (emulator) => {
+        const { sid, secret } = emulator.createKey();
+        return { username: sid, password: secret };
+      },
+    ],
+  ])(
+    "loses no login of two processes whose client has %s",
+    async (_what, credentialsOf) => {
+      const service = await start(credentialsOf);
+      const { emulator, tokens } = service;
+      let [done, lost, isOver] = [0, 0, false];
+      const count = (isLost: boolean) => {
+        done++;
+        if (isLost) lost++;
+      };
+      const lanes = Array.from({ length: LANES }, (_, lane) =>
+        signIn(service, emulator.device(), `user-000${lane}`, count, () => isOver),
+      );
+      await until(() => done >= 5 * LANES);
+      emulator.rotateAuthToken(NEW);
+      const rotatedAt = done;
+      await until(() => done >= rotatedAt + 10 * LANES);
+      isOver = true;
+      await Promise.all(lanes);
+      expect(lost).toBe(0);
+      expect(new Set(tokens)).toEqual(new Set(["1", "0"]));
+    },
+    120_000,
+  );
+});
