@@ -126,7 +126,8 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await deliver(forged);
     expect(await wait()).toHaveProperty("type", "challenge.approved");
     await untilStats(receiver.queue, { waiting: 0, active: 0, delayed: 1 });
-    const run = ["confirm approval", "confirm approval", "handle approval 1", "outcome approval"];
+    const told = "outcome challenge.approved";
+    const run = ["confirm approval", "confirm approval", "handle approval 1", told];
     expect(calls.toSorted()).toEqual(run);
   });
 

@@ -1,6 +1,6 @@
 import { expectTypeOf } from "expect-type";
 import type * as undici from "undici-types";
-import { collect, until } from "../../support/waiting";
+import { collect } from "../../support/waiting";
 import { createAdminClient, type AdminClientOptions } from "express-push-verification/admin";
 import errors from "../../fixtures/errors.json";
 import { ACCOUNT_SID, CHALLENGE_SID, SERVICE_SID } from "../../support/webhook-requests";

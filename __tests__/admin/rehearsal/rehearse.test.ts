@@ -1,4 +1,5 @@
 /** A login is rehearsed against the emulator over HTTP, with each link of its chain broken in turn. */
+import type { FetchOutcome } from "express-push-verification";
 import { rehearse, type RehearsalReport, type RehearsalRow } from "express-push-verification/admin";
 import { redisQueue } from "express-push-verification/durable";
 import { REHEARSAL_LINKS } from "../../../lib/admin/rehearsal/report";
@@ -133,6 +134,27 @@ it("names the clock of the app where confirm takes a response for an old one", a
   const { report, entityStatus } = await rehearseBroken({});
   expectFailed(report, entityStatus, ["confirm"]);
   expect(rowOf(report, "confirm")?.fix).toMatch(/2880 minutes ahead/);
+});
+
+it("is not content with the service's own word, which is no webhook request", async () => {
+  const word = {
+    type: "challenge.approved",
+    account_sid: `AC${OTHER}`,
+    service_sid: `VA${OTHER}`,
+    factor_sid: `YF${OTHER}`,
+    at: new Date(),
+    source: "service",
+  } as const;
+  const fetchOutcome: FetchOutcome = async ({ challengeSid, entityIdentity, accountSid = "" }) => {
+    const named = { challenge_sid: challengeSid, entity_identity: entityIdentity };
+    return { ...word, ...named, account_sid: accountSid };
+  };
+  const confirm = Object.assign(() => true, { fetchOutcome });
+  const before: Broken["before"] = (_req, res) => void res.status(502).end();
+  const broken = { receiver: { confirm }, before, timeoutMs: 1_000 };
+  const { report, entityStatus } = await rehearseBroken(broken);
+  expectFailed(report, entityStatus, ["delivery"]);
+  expect(rowOf(report, "waited")?.result).toBe("skipped");
 });
 
 it("names an unreachable publicUrl", async () => {

@@ -45,12 +45,13 @@ export class Arrival {
   }
 
   /** Asks the queue, if there is one. */
-  async look(uuid = this.request?.queued?.uuid): Promise<void> {
+  async look(): Promise<void> {
     const { queue } = this.#inspection;
     if (!hasMethods(queue, ["find", "stats"])) return;
     const watched = queue as unknown as WatchedQueue;
     try {
       ({ workers: this.workers } = await watched.stats());
+      const uuid = this.request?.queued?.uuid;
       if (uuid === undefined) return;
       this.status = await watched.find(uuid, { accountSid: this.#accountSid });
     } catch (error) {
