@@ -3,11 +3,13 @@ import { Argument, type Command } from "commander";
 import { createSid } from "../kit/sid";
 import { cutText } from "../kit/text";
 import {
+  FORM_CONTENT_TYPES,
   hasParameter,
   INVENTED_PREFIXES,
   listParameterNames,
   PUSH_EVENT_TYPES,
   type PushEventType,
+  signRequest,
 } from "../core/door";
 import { SendError, sendRequest, type WebhookRequest, type WebhookResponse } from "../emulator";
 import { signedRequest } from "../testing";
@@ -61,9 +63,9 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
       const { version, method } = options;
       const ids = chooseIds(type, options);
       if (hasParameter(type, "challenge_sid")) printNote(terminal, CONFIRM_REJECTS);
-      const createRequest = await createSigner(terminal, type, options);
+      const signed = await createRequest(terminal, type, options, ids);
       const probe = (signatureHeader: string) => {
-        const request = createRequest({ ...ids, uuid: undefined }, signatureHeader);
+        const request = signWithoutUuid(signed, options.url, signatureHeader);
         return sendRequest(addressRequest(request, options), { signal: terminal.signal });
       };
       const sender = {
@@ -73,7 +75,7 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
       };
       const shownIds = Object.entries(ids).map(([name, value]) => `${name} ${value}`);
       const results: object[] = [];
-      const addressed = addressRequest(createRequest(ids), options);
+      const addressed = addressRequest(signed.request, options);
       for (let copy = 0; copy < (options.duplicate === true ? 2 : 1); copy++) {
         const { response, durationMs } = await sendToLateReceiver(terminal, addressed);
         const { status } = response;
@@ -165,9 +167,20 @@ function explainResponse(response: WebhookResponse, method: "POST" | "GET"): str
 // The receiver decides about a text with a second reading: it may have a confirm of its own.
 const confirm = () => true;
 
-/** Creates the function that signs the event with other parameters, and under another header. */
-async function createSigner(terminal: Terminal, type: PushEventType, options: TriggerOptions) {
-  const { url, to, version, method, set = [], badSignature, contentType } = options;
+/** A request that was signed, with its token. */
+interface Signed {
+  request: WebhookRequest;
+  authToken: string;
+}
+
+async function createRequest(
+  terminal: Terminal,
+  type: PushEventType,
+  options: TriggerOptions,
+  ids: Record<string, string>,
+): Promise<Signed> {
+  const { url, to, version, method, signatureHeader, set = [], badSignature } = options;
+  const { contentType } = options;
   assertUrl("--url", url);
   if (to !== undefined) assertUrl("--to", to);
   const token = await readSecret(terminal, "PUSH_AUTH_TOKEN");
@@ -179,15 +192,27 @@ async function createSigner(terminal: Terminal, type: PushEventType, options: Tr
     printNote(terminal, `${type} ${version} has no parameter ${name}: it is sent as an extra.`);
   }
   const known = Object.fromEntries(set.filter(([name]) => names.includes(name)));
-  const request = { version, method, extraParams: Object.fromEntries(extra), contentType };
+  const settings = { authToken, publicUrl: url, signatureHeader, confirm };
+  const extraParams = Object.fromEntries(extra);
+  const rest = { version, method, extraParams, contentType };
+  return { request: signedRequest(settings, type, { ...known, ...ids }, rest), authToken };
+}
 
-  return (ids: Record<string, string | undefined>, signatureHeader = options.signatureHeader) =>
-    signedRequest(
-      { authToken, publicUrl: url, signatureHeader, confirm },
-      type,
-      { ...known, ...ids },
-      request,
-    );
+/** Signs the event of a request again, under this header and without its uuid. */
+function signWithoutUuid(
+  { request, authToken }: Signed,
+  webhookUrl: string,
+  signatureHeader: string,
+): WebhookRequest {
+  const { method, body, url } = request;
+  const configured = new Set(new URL(webhookUrl).searchParams.keys());
+  const sent =
+    body === undefined
+      ? [...new URL(url).searchParams].filter(([name]) => !configured.has(name))
+      : [...new URLSearchParams(body)];
+  const params = sent.filter(([name]) => name !== "uuid");
+  const [contentType] = FORM_CONTENT_TYPES;
+  return signRequest({ authToken, webhookUrl, method, signatureHeader, contentType, params });
 }
 
 /**

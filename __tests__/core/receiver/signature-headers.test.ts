@@ -74,7 +74,7 @@ describe.each(DIRECTIONS)("an app that expects %s, of a sender that signs with %
     ["PUSH_SIGNATURE_HEADER", { args: [], env: { PUSH_SIGNATURE_HEADER: used } }],
   ])("trigger with %s is told by both sides", async (_how, { args, env }) => {
     const { publicUrl, messages, events } = await start();
-    const line = ["trigger", "challenge.approved", "--url", publicUrl, ...args];
+    const line = ["trigger", "factor.verified", "--url", publicUrl, ...args];
     const { code, stderr } = await runCommand(line, { ...secret, ...env });
     expect([code, stderr, events]).toEqual([1, expect.stringContaining(toolSays), []]);
     expectAdvice(messages);
@@ -125,5 +125,5 @@ it("trigger says that the signature is right when the app rejects the event", as
   const args = ["trigger", "challenge.approved", "--url", publicUrl];
   const { code, stderr } = await runCommand(args, secret);
   expect([code, rejected]).toEqual([1, ["NOT_CONFIRMED", "PAYLOAD_INVALID"]]);
-  expect(stderr).toMatch(/^The signature is right, .* confirm says no/);
+  expect(stderr).toMatch(/^The signature is right, .* confirm says no/m);
 });
