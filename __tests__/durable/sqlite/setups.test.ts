@@ -71,7 +71,9 @@ function tryAsOtherUser(file: string): Outcome {
     const logger = { debug() {}, info() {}, warn() {}, error() {} };
     void trySetup(() => sqliteQueue({ name: "setup", file: process.argv[1], logger }))
       .then((outcome) => console.log(JSON.stringify(outcome)));`;
-  const env = { ...process.env, PUSH_TEST_RUN: undefined, NODE_OPTIONS: TYPESCRIPT_OPTIONS };
+  // The folder of temporary files of this run is not for others.
+  const own = { PUSH_TEST_RUN: undefined, TMPDIR: undefined };
+  const env = { ...process.env, ...own, NODE_OPTIONS: TYPESCRIPT_OPTIONS };
   const [program, ...args] = [...AS_OTHER_USER, process.execPath, "-e", script, file];
   return JSON.parse(execFileSync(program, args, { env, encoding: "utf8" })) as Outcome;
 }

@@ -45,7 +45,7 @@ function createReadonlyError(file: string, denied: string[], { message }: Error)
     denied.length > 0
       ? `may not write to ${denied.join(", ")}`
       : `cannot write ${file}: ${message}`;
-  const command = process.platform === "win32" ? "icacls" : "chown -R";
+  const command = process.platform === "win32" ? "icacls" : "chown";
   return new QueueError(
     "FILE_READONLY",
     `sqliteQueue: this process${user} ${what}. SQLite needs the folder, too, for the files beside ${file}. Give them to the user of the process, with ${command}, or mount the folder for writing.`,

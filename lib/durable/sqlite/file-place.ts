@@ -8,7 +8,7 @@ export const FILE_PATH = 'the path of a file in a folder that exists, such as ".
  * Finds where a file really is, or will be: SQLite keeps its other files beside the target of a link,
  * and the link may lead elsewhere later.
  *
- * @returns an absolute path without links.
+ * @returns an absolute path without links, but for a folder that this process may not enter.
  * @throws TypeError for a path that leads to no file, or to one with several names.
  */
 export function findFilePlace(path: string): string {
@@ -22,11 +22,23 @@ export function findFilePlace(path: string): string {
     }
     return place;
   } catch (error) {
-    const { message } = error as Error;
+    const { message, code = "" } = error as NodeJS.ErrnoException;
+    // Opening the file says what this process may not do.
+    if (code === "EACCES" || code === "EPERM") return resolve(path);
     throw new TypeError(
       `sqliteQueue: option file must be ${FILE_PATH}; received ${JSON.stringify(path)}: ${message}.`,
       { cause: error },
     );
+  }
+}
+
+/** Follows the links of a file that this process may see by now; returns the path itself otherwise. */
+export function findPlaceAgain(path: string): string {
+  try {
+    return followLinks(path);
+  } catch {
+    // Opening the file says why.
+    return path;
   }
 }
 

@@ -3,6 +3,7 @@ import type { Worker } from "node:worker_threads";
 import { settleWithin } from "../../kit/closing";
 import { QueueError, type QueueErrorCode } from "../queue-error";
 import type { Claims, Hint, Storage } from "../storage";
+import { findPlaceAgain } from "./file-place";
 import { METHODS, type MethodName } from "./operations";
 import type { SqliteSettings } from "./options";
 import { startThread } from "./start-thread";
@@ -47,7 +48,7 @@ export function createFileStorage(settings: SqliteSettings): Storage & Claims {
   );
 
   async function connect(onHint: (hint: Hint) => void): Promise<{ ended: Promise<Error> }> {
-    const started = startThread(workerData);
+    const started = startThread({ ...workerData, file: findPlaceAgain(file) });
     thread = started;
     let failure: Error | undefined;
 
