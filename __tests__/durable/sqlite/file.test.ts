@@ -105,7 +105,7 @@ const MAX = "9223372036854775807";
 
 it.each([
   ["delivery (id, key, content, expires_at)", "x'00'"],
-  ["outcome (id, key, params, expires_at)", "'[]'"],
+  ["outcome (id, key, value, expires_at)", "'[]'"],
 ])(
   "stores on beside, and after, a row of another program with the greatest id in %s",
   async (columns, value) => {
