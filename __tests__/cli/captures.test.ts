@@ -143,13 +143,20 @@ describe("the capture of a rejected request", () => {
   });
 });
 
-it("masks the identity on request", async () => {
-  await record(rawRequest(eventRequest("challenge.approved")), ["--mask"]);
-  const [line = ""] = readFileSync(file, "utf8").split("\n");
-  const { body } = JSON.parse(line) as { body: string };
-  const form = Buffer.from(body, "base64").toString();
-  expect(form).toContain("entity_identity=masked");
-  expect(form).not.toContain("user-7f3a-22");
+const IDENTITY = "entity_identity=user-7f3a-22";
+const asGet = (query: string) => `GET /push?${query} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
+it.each([
+  ["a POST", rawRequest(eventRequest("challenge.approved"))],
+  ["a GET", rawRequest(eventRequest("challenge.approved", {}, { method: "GET" }))],
+  ["the first parameter of a GET", asGet(`${IDENTITY}&uuid=a`)],
+  ["the only parameter of a GET", asGet(IDENTITY)],
+  ["two parameters", asGet(`uuid=a&${IDENTITY}&${IDENTITY}`)],
+])("masks the identity on request in %s", async (_what, bytes) => {
+  await record(bytes, ["--mask"]);
+  const { url, body } = JSON.parse(readFileSync(file, "utf8")) as { url: string; body: string };
+  const sent = url + Buffer.from(body, "base64").toString();
+  expect(sent).toContain("entity_identity=masked");
+  expect(sent).not.toContain("user-7f3a-22");
 });
 
 const NO_CAPTURES = [

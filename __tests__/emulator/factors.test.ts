@@ -1,8 +1,24 @@
 /** Factors and challenges by methods and by the control API; specification.test.ts has their states. */
 import { createEmulator } from "express-push-verification/emulator";
+import { isTotpCode } from "../../lib/emulator/resources/totp";
 import { callApi, startEmulator, startReceiver, stopEmulators } from "../support/emulators";
 
 afterEach(stopEmulators);
+
+/** The codes of the secret "12345678901234567890", of RFC 6238 (appendix B), by their seconds. */
+const SECRET = "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
+const CODES = { 59: "94287082", 1111111109: "07081804", 1111111111: "14050471" };
+it.each(
+  Object.entries(CODES).flatMap(([seconds, code]) =>
+    [0, 1, 2].flatMap((skew) =>
+      [-3, -2, -1, 0, 1, 2, 3].map((offset) => ({ seconds: Number(seconds), code, skew, offset })),
+    ),
+  ),
+)("accepts a TOTP code within its skew: %j", ({ seconds, code, skew, offset }) => {
+  const config = { alg: "sha1", time_step: 30, code_length: 8, skew } as const;
+  const isAccepted = Math.abs(offset) <= skew;
+  expect(isTotpCode(SECRET, config, code, (seconds + offset * 30) * 1_000)).toBe(isAccepted);
+});
 
 describe("factors and challenges", () => {
   it("reject text that cannot be sent, and unknown fields", () => {

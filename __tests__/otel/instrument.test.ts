@@ -1,7 +1,7 @@
-import { SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
+import { context, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { pushWebhooks } from "express-push-verification";
 import { instrumentPushWebhooks } from "express-push-verification/otel";
-import { publish } from "../../lib/core/observability/diagnostics";
+import { publish, trace as traceOperation } from "../../lib/core/observability/diagnostics";
 import { silent } from "../support/receivers";
 import { startTelemetry } from "../support/telemetry";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";
@@ -116,6 +116,20 @@ it("names a type that it does not know neither in a span nor in a metric", async
   const points = (await telemetry.readMetrics())["push_webhooks.dead_letters"] ?? [];
   const types = points.map(({ attributes }) => attributes["push_webhooks.event.type"]);
   expect(types).toEqual(["factor.created", "_OTHER"]);
+});
+
+it("stores the trace with an event, and no baggage, which may name a user", async () => {
+  const baggage = propagation.createBaggage({ user: { value: "user-7f3a-22" } });
+  const event = { queue: "q", type: "factor.created", uuid: "a", receiver: undefined };
+  const carrier: Record<string, string> = {};
+  await context.with(propagation.setBaggage(context.active(), baggage), () =>
+    traceOperation(
+      "store",
+      () => ({ ...event, carrier }),
+      () => Promise.resolve("new" as const),
+    ),
+  );
+  expect(Object.keys(carrier)).toEqual(["traceparent"]);
 });
 
 it("ends when the returned function is called", async () => {

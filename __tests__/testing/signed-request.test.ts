@@ -34,6 +34,16 @@ describe("signedRequest", () => {
     expect(await verifyPushRequest(made, given)).toMatchObject({ type, version, issues: [] });
   });
 
+  it.each([
+    ["https://a.test", "/"],
+    ["https://a.test/", "/"],
+    ["https://a.test?b=c", "/?b=c"],
+    ["https://a.test/push", "/push"],
+    ["https://a.test:8443/push?b=c", "/push?b=c"],
+  ])("to %s has the path %s", (url, path) => {
+    expect(signedRequest({ ...options, publicUrl: url }, "factor.created").path).toBe(path);
+  });
+
   it("can be sent by supertest, light-my-request and fetch", async () => {
     const { push, events } = createReceiver();
     const app = express().use("/push", push);

@@ -152,16 +152,17 @@ describeWithBrowser("the page of the keys", () => {
     await page.getByRole("link", { name: "Keys 2 secrets" }).click();
     await secrets.nth(1).waitFor();
     expect(await secrets.allInnerTexts()).toEqual(shown);
-    const asked = page.waitForEvent("dialog");
-    void page.reload().catch(() => {});
-    expect((await asked).type()).toBe("beforeunload");
     for (const left of [1, 0]) {
+      const asked = page.waitForEvent("dialog");
+      void page.reload().catch(() => {});
+      expect((await asked).type()).toBe("beforeunload");
       await press(page, "I have stored it");
       expect(await secrets.count()).toBe(left);
     }
     const everything = `${await page.content()} ${JSON.stringify(app.audits)}`;
     for (const secret of shown) expect(everything).not.toContain(secret);
-    expect(takeFaults()).toEqual([expect.stringContaining("dialog")]);
+    expect(takeFaults()).toEqual(Array(2).fill(expect.stringContaining("dialog")));
+    await page.reload();
   });
 
   it("searches keys, renames one, revokes it once its name was typed, and never the key in use", async () => {

@@ -72,7 +72,8 @@ export function sendResponse(
     });
   } else {
     res.end(text);
-    if (!isComplete) boundRest(req, callbacks, bodyTimeMs(limits));
+    // The request of an adapter has no `complete`, and no connection that stays open.
+    if (isComplete === false) boundRest(req, callbacks, bodyTimeMs(limits));
   }
 }
 
