@@ -10,7 +10,7 @@ import { createReceiver } from "./support/receivers";
 import { startServer, stopServers } from "./support/servers";
 import { clientAt, CREDENTIALS, useUpstream, WEBHOOK } from "./support/upstream";
 import { collect, createGate, nextTurn, until } from "./support/waiting";
-import { AUTH_TOKEN, CHALLENGE_SID, FACTOR_SID, PUBLIC_URL } from "./support/webhook-requests";
+import { AUTH_TOKEN, CHALLENGE_SID, FACTOR_SID } from "./support/webhook-requests";
 
 const REASON = new Error("changed my mind");
 /** How many turns of the event loop an aborted function may take to end. */
@@ -21,15 +21,15 @@ afterEach(stopServers);
 
 /** Aborts a function now; expects that it ends with the reason, and leaves no listener. */
 async function expectAborted(running: Promise<unknown>, stop: AbortController): Promise<void> {
-  const ended = running.then(
-    () => "resolved",
-    (reason: unknown) => reason,
+  const ends: unknown[] = [];
+  void running.then(
+    () => ends.push("resolved"),
+    (reason: unknown) => ends.push(reason),
   );
   stop.abort(REASON);
-  let result: unknown;
-  void ended.then((value) => (result = value));
-  for (let turns = 0; turns < TURNS && result === undefined; turns++) await nextTurn();
-  expect(result).toBe(REASON);
+  for (let turns = 0; turns < TURNS && ends.length === 0; turns++) await nextTurn();
+  expect(ends).toEqual([REASON]);
+  expect(ends[0]).toBe(REASON);
   expect(getEventListeners(stop.signal, "abort")).toEqual([]);
 }
 
@@ -82,12 +82,10 @@ const CLIENTS = [
 it("has the options of all functions with a signal", () => {
   const found = readdirSync(join(ROOT, "lib"), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts"))
-    .flatMap((file) => [
-      ...readText(join("lib", file)).matchAll(
-        /^export interface (\w+)[^}]*^ {2}(?:readonly )?signal\?:/gm,
-      ),
-    ]);
-  expect(found.map(([, name]) => name).toSorted()).toEqual([
+    .map((file) => readText(join("lib", file)))
+    .join("\n")
+    .matchAll(/^export interface (\w+)[^}]*^ {2}(?:readonly )?signal\?:/gm);
+  expect(Array.from(found, ([, name]) => name).toSorted()).toEqual([
     "OutcomeWait",
 
     "RequestOptions",
@@ -107,42 +105,43 @@ it("has a row for each method of the client", () => {
 });
 
 describe.each(CLIENTS)("with %s", (_who, credentials) => {
+  const client = () => clientAt(upstream.url, { ...credentials, timeoutMs: 2 ** 31 - 1 });
+
+  /** Aborts a call after one of its requests; returns false when it makes less. */
+  async function abortIn(scripted: object, request: number, run: Run): Promise<boolean> {
+    const sent = upstream.seen.length + request + 1;
+    const before = Array<undefined>(request).fill(undefined);
+    upstream.script.splice(0, Infinity, ...before, scripted as typeof HANGS);
+    const stop = new AbortController();
+    const running = run(client(), stop.signal);
+    const settled = jest.fn();
+    running.then(settled, settled);
+    await until(() => settled.mock.calls.length > 0 || upstream.seen.length === sent);
+    if (settled.mock.calls.length > 0) return false;
+    // The client has received the response.
+    if (scripted === PAUSES) for (let turns = 0; turns < TURNS; turns++) await nextTurn();
+    await expectAborted(running, stop);
+    expect(upstream.seen).toHaveLength(sent);
+    return true;
+  }
+
   it.each(Object.entries(METHODS))("%s ends", async (name, createRun) => {
     for (let count = 0; count < ITEMS; count++) {
       upstream.createKey(`key ${count}`);
       const webhook_url = `https://hooks.example.test/${count}`;
       upstream.createWebhook({ friendly_name: `hook ${count}`, webhook_url, event_types: ["*"] });
     }
-    const timeoutMs = 2 ** 31 - 1;
-    const client = clientAt(upstream.url, { ...credentials, timeoutMs });
     const kind = name.startsWith("keys") ? "keys" : "webhooks";
     const run = createRun(await sidOf(upstream.client, kind));
     // Before.
     const early = new AbortController();
     early.abort(REASON);
     const before = upstream.seen.length;
-    await expectAborted(run(client, early.signal), early);
+    await expectAborted(run(client(), early.signal), early);
     expect(upstream.seen).toHaveLength(before);
     // In the wait for each response, and in the pause after it.
     for (const scripted of [HANGS, PAUSES]) {
-      let isOver = false;
-      for (let request = 0; !isOver; request++) {
-        const start = upstream.seen.length;
-        upstream.script.splice(0, Infinity, ...Array<undefined>(request).fill(undefined), scripted);
-        const stop = new AbortController();
-        const running = run(client, stop.signal);
-        running.then(
-          () => (isOver = true),
-          () => (isOver = true),
-        );
-        await until(() => isOver || upstream.seen.length === start + request + 1);
-        if (isOver) break;
-        // The client has received the response.
-        if (scripted === PAUSES) for (let turns = 0; turns < TURNS; turns++) await nextTurn();
-        await expectAborted(running, stop);
-        expect(upstream.seen).toHaveLength(start + request + 1);
-        isOver = false;
-      }
+      for (let request = 0; await abortIn(scripted, request, run); request++);
       upstream.script.splice(0);
     }
   });

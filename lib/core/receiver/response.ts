@@ -73,7 +73,7 @@ export function sendResponse(
   } else {
     res.end(text);
     // The request of an adapter has no `complete`, and no connection that stays open.
-    if (isComplete === false) boundRest(req, callbacks, bodyTimeMs(limits));
+    if (!isComplete && "complete" in req) boundRest(req, callbacks, bodyTimeMs(limits));
   }
 }
 
