@@ -5,8 +5,9 @@ import type { Claims, Storage } from "../../../lib/durable/storage";
 import { closeLater, closeOpened } from "../../support/durable";
 import { describeWithPostgres, startPostgres, type PostgresProcess } from "../../support/postgres";
 import { compareSchedules, type RealStorage, type StorageRows } from "../simulation/comparison";
+import { LASTING, type Ttls } from "../simulation/model-storage";
+import { TTLS, walk } from "../simulation/walk";
 
-const TTL_MS = 2 ** 40;
 /** Its `now()` comes before that of Postgres. */
 const CLOCK = `
   create schema sim;
@@ -20,11 +21,16 @@ const ROWS = `
       failed_at as "failedAtMs", errors from push.event
   ) as event), '[]') as events, coalesce((select json_agg(member) from (
     select id, seen_at as "seenAtMs", since as "sinceMs" from push.member
-  ) as member), '[]') as members`;
+  ) as member), '[]') as members, coalesce((select json_agg(delivery) from (
+    select replace(key::text, '-', '') as key, replace(content::text, '-', '') as content,
+      is_discarded as "isDiscarded", expires_at as "expiresAtMs" from push.delivery
+  ) as delivery), '[]') as deliveries, coalesce((select json_agg(outcome) from (
+    select replace(key::text, '-', '') as key, params, expires_at as "expiresAtMs" from push.outcome
+  ) as outcome), '[]') as outcomes`;
 
 describeWithPostgres("the storage in Postgres", () => {
   let server: PostgresProcess;
-  let storage: Storage & Claims;
+  let connection: string;
   let client: Client;
 
   beforeAll(async () => {
@@ -34,14 +40,18 @@ describeWithPostgres("the storage in Postgres", () => {
     await client.connect();
     await client.query(CLOCK);
     const options = encodeURIComponent("-c search_path=sim,pg_catalog");
-    const connection = `${server.url}?options=${options}`;
-    const settings = { name: "q", connection, durability: "trust", dedupeTtlMs: TTL_MS } as const;
-    storage = closeLater(createServerStorage(resolvePostgresOptions(settings)));
-    await storage.connect(() => {});
+    connection = `${server.url}?options=${options}`;
   });
   afterAll(() => closeOpened().then(() => server.remove()));
 
-  async function start(): Promise<RealStorage> {
+  async function open(ttls: Ttls): Promise<Storage & Claims> {
+    const settings = { name: "q", connection, durability: "trust", ...ttls } as const;
+    const storage = closeLater(createServerStorage(resolvePostgresOptions(settings)));
+    await storage.connect(() => {});
+    return storage;
+  }
+
+  async function start(storage: Storage & Claims): Promise<RealStorage> {
     await client.query("truncate push.event, push.delivery, push.outcome, push.member");
     let readAtMs = 0;
     return {
@@ -64,6 +74,12 @@ describeWithPostgres("the storage in Postgres", () => {
   }
 
   it("behaves like the model in 300 schedules", async () => {
-    await compareSchedules({ first: 1, count: 300 }, start);
+    const storage = await open(LASTING);
+    await compareSchedules({ first: 1, count: 300 }, () => start(storage));
+  });
+
+  it("behaves like the model in 100 walks, in which times end", async () => {
+    const storage = await open(TTLS);
+    for (let seed = 1; seed <= 100; seed++) await walk(seed, await start(storage));
   });
 });

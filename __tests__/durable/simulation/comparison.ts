@@ -1,15 +1,29 @@
 /** Runs the calls of a schedule on a real storage, too, whose clock is that of the schedule. */
 import { isDeepStrictEqual } from "node:util";
 import type { ClaimedEvent, Run } from "../../../lib/durable/storage";
-import type { ModelEvent, ModelMember, ModelStorage } from "./model-storage";
+import type {
+  ModelDelivery,
+  ModelEvent,
+  ModelMember,
+  ModelOutcome,
+  ModelStorage,
+} from "./model-storage";
 import { runSchedule, type Compare } from "./schedule";
 
 type Method = keyof ModelStorage;
+
+/** A uuid as a storage has it: SQLite has no booleans. */
+type StoredDelivery = Omit<ModelDelivery, "eventId" | "isDiscarded"> & {
+  key: string;
+  isDiscarded: boolean | number;
+};
 
 /** The rows of a storage. */
 export interface StorageRows {
   events: ModelEvent[];
   members: (ModelMember & { id: number })[];
+  deliveries: StoredDelivery[];
+  outcomes: (ModelOutcome & { key: string })[];
 }
 
 /** A real storage. */
@@ -19,6 +33,9 @@ export interface RealStorage {
   readRows(): Promise<StorageRows>;
 }
 
+const toDelivery = ({ key, content, isDiscarded, expiresAtMs }: StoredDelivery) => {
+  return { key, content, isDiscarded: Number(isDiscarded), expiresAtMs };
+};
 const byId = (one: { id: number }, other: { id: number }) => one.id - other.id;
 const byKey = (one: { key: string }, other: { key: string }) => (one.key < other.key ? -1 : 1);
 
@@ -36,7 +53,8 @@ export function createComparison({ call, readRows }: RealStorage): Compare {
   function translateArgs(method: Method, args: readonly unknown[]): readonly unknown[] {
     const [first, held, count] = args;
     if (method === "claim") return [first, (held as number[]).map(toReal), count];
-    if (method === "retry") return [(first as string[]).map((id) => String(toReal(Number(id))))];
+    if (method === "retry" || method === "discard")
+      return [(first as string[]).map((id) => String(toReal(Number(id))))];
     if (method !== "finish" && method !== "fail") return args;
     return [(first as Run[]).map((run) => Object.assign(run, { id: toReal(run.id) }))];
   }
@@ -63,10 +81,14 @@ export function createComparison({ call, readRows }: RealStorage): Compare {
       reply: sortReply(method, reply),
       events: toPlain([...model.events.values()]).toSorted(byId),
       members: Array.from(model.members, ([id, member]) => ({ id, ...member })).toSorted(byId),
+      deliveries: Array.from(model.deliveries, ([key, kept]) => ({ key, ...kept }))
+        .toSorted(byKey)
+        .map(toDelivery),
+      outcomes: Array.from(model.outcomes, ([key, kept]) => ({ key, ...kept })).toSorted(byKey),
     };
     return async () => {
       const realReply = await call(method, translateArgs(method, given), nowMs);
-      const { events, members } = await readRows();
+      const { events, members, deliveries, outcomes } = await readRows();
       for (const { id, body } of expected.events) {
         const own = events.find((event) => event.body === body);
         if (own !== undefined) ids.set(own.id, id);
@@ -79,6 +101,8 @@ export function createComparison({ call, readRows }: RealStorage): Compare {
           .map((event) => Object.assign(event, { id: toModel(event.id) }))
           .toSorted(byId),
         members: members.toSorted(byId),
+        deliveries: deliveries.toSorted(byKey).map(toDelivery),
+        outcomes: outcomes.toSorted(byKey),
       };
       if (isDeepStrictEqual(toPlain(found), toPlain(expected))) return undefined;
       const texts = [given, found, expected].map((value) => JSON.stringify(value));

@@ -28,6 +28,20 @@ export interface ModelEvent {
   errors: string | undefined;
 }
 
+/** A uuid that is kept, also after it expired until a purge. */
+export interface ModelDelivery {
+  content: string;
+  eventId: number;
+  isDiscarded: boolean;
+  expiresAtMs: number;
+}
+
+/** An outcome that is kept likewise. */
+export interface ModelOutcome {
+  value: string;
+  expiresAtMs: number;
+}
+
 /** A member that beats. */
 export interface ModelMember {
   seenAtMs: number;
@@ -42,10 +56,19 @@ export interface ModelListener {
   onFailed(event: ModelEvent, run: FailedRun): void;
 }
 
+/** How long a storage keeps uuids and outcomes. */
+export interface Ttls {
+  dedupeTtlMs: number;
+  outcomeTtlMs: number;
+}
+
+/** Longer than any schedule: its events come once. */
+export const LASTING: Ttls = { dedupeTtlMs: 2 ** 40, outcomeTtlMs: 2 ** 40 };
+
 /** Creates an empty storage. */
-export function createModel(nowMs: () => number, listener: ModelListener) {
-  const contents = new Map<string, string>();
-  const outcomes = new Map<string, string>();
+export function createModel(nowMs: () => number, listener: ModelListener, ttls = LASTING) {
+  const deliveries = new Map<string, ModelDelivery>();
+  const outcomes = new Map<string, ModelOutcome>();
   const events = new Map<number, ModelEvent>();
   const members = new Map<number, ModelMember>();
   let lastId = 0;
@@ -56,6 +79,15 @@ export function createModel(nowMs: () => number, listener: ModelListener) {
   function find({ id, started }: Run): ModelEvent | undefined {
     const event = events.get(id);
     return event?.started === started && event.failedAtMs === undefined ? event : undefined;
+  }
+
+  function findLive<Kept extends { expiresAtMs: number }>(kept: Map<string, Kept>, key: string) {
+    const found = kept.get(key);
+    return found !== undefined && found.expiresAtMs > nowMs() ? found : undefined;
+  }
+
+  function forget(id: number): void {
+    for (const [key, { eventId }] of deliveries) if (eventId === id) deliveries.delete(key);
   }
 
   function release(event: ModelEvent): void {
@@ -99,9 +131,10 @@ export function createModel(nowMs: () => number, listener: ModelListener) {
   const storage = {
     store: (added: readonly NewEvent[]): string[] =>
       added.map(({ key, content, body, outcome }) => {
-        const kept = contents.get(key);
-        if (kept !== undefined) return kept;
-        contents.set(key, content);
+        const kept = findLive(deliveries, key);
+        if (kept !== undefined) return kept.content;
+        const expiresAtMs = nowMs() + ttls.dedupeTtlMs;
+        deliveries.set(key, { content, eventId: lastId + 1, isDiscarded: false, expiresAtMs });
         const counts = { pauseMs: 0, started: 0, failures: 0, stalls: 0 };
         const rest = { owner: undefined, failedAtMs: undefined, errors: undefined };
         events.set(++lastId, { id: lastId, body, runAtMs: nowMs(), ...counts, ...rest });
@@ -109,12 +142,15 @@ export function createModel(nowMs: () => number, listener: ModelListener) {
         return content;
       }),
     record(added: readonly StoredOutcome[]): void {
-      for (const { key, value } of added) if (!outcomes.has(key)) outcomes.set(key, value);
+      for (const { key, value } of added) {
+        if (findLive(outcomes, key) !== undefined) continue;
+        outcomes.set(key, { value, expiresAtMs: nowMs() + ttls.outcomeTtlMs });
+      }
     },
     outcomes: (keys: readonly string[]): StoredOutcome[] =>
       keys.flatMap((key) => {
-        const value = outcomes.get(key);
-        return value === undefined ? [] : [{ key, value }];
+        const found = findLive(outcomes, key);
+        return found === undefined ? [] : [{ key, value: found.value }];
       }),
     claim(owner: number, held: readonly number[], count: number): ClaimedEvent[] {
       if (!members.has(owner)) return [];
@@ -142,6 +178,7 @@ export function createModel(nowMs: () => number, listener: ModelListener) {
     },
     fail: (runs: readonly FailedRun[]): number[] =>
       runs.flatMap((run) => {
+        if (run.isForged) forget(run.id);
         const event = find(run);
         if (event === undefined) {
           const former = events.get(run.id);
@@ -196,14 +233,24 @@ export function createModel(nowMs: () => number, listener: ModelListener) {
         event.started++;
         return true;
       }).length,
+    discard: (ids: readonly string[]): number =>
+      ids.filter((id) => {
+        const event = events.get(Number(id));
+        if (event?.failedAtMs === undefined) return false;
+        for (const one of deliveries.values()) one.isDiscarded ||= one.eventId === event.id;
+        return events.delete(event.id);
+      }).length,
     purge(): boolean {
+      for (const kept of [deliveries, outcomes]) {
+        for (const [key, { expiresAtMs }] of kept) if (expiresAtMs <= nowMs()) kept.delete(key);
+      }
       for (const event of events.values()) {
         if (event.owner !== undefined && !members.has(event.owner)) release(event);
       }
       return false;
     },
   };
-  return { storage, events, members };
+  return { storage, events, members, deliveries, outcomes };
 }
 
 /** The methods that schedules call. */

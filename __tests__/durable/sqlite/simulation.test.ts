@@ -2,21 +2,25 @@ import { connect, type SqliteConnection } from "../../../lib/durable/sqlite/node
 import { createFileOperations } from "../../../lib/durable/sqlite/operations";
 import { SCHEMA } from "../../../lib/durable/sqlite/schema";
 import { compareSchedules, type RealStorage, type StorageRows } from "../simulation/comparison";
-
-const TTL_MS = 2 ** 40;
+import { LASTING } from "../simulation/model-storage";
+import { TTLS, walk } from "../simulation/walk";
 
 let connection: SqliteConnection | undefined;
 
 /** A storage in memory, whose methods are those of the thread. */
-async function start(): Promise<RealStorage> {
+async function start(ttls = LASTING): Promise<RealStorage> {
   connection?.close();
   const opened = connect(":memory:");
   connection = opened;
   opened.exec(SCHEMA);
-  const operations = createFileOperations(opened, { dedupeTtlMs: TTL_MS, outcomeTtlMs: TTL_MS });
+  const operations = createFileOperations(opened, ttls);
   const events = opened.prepare(`SELECT id, body, run_at AS runAtMs, pause AS pauseMs, owner,
     started, failures, stalls, failed_at AS failedAtMs, errors FROM event`);
   const members = opened.prepare("SELECT id, seen_at AS seenAtMs, since AS sinceMs FROM member");
+  const deliveries = opened.prepare(`SELECT lower(hex(key)) AS key, lower(hex(content)) AS content,
+    is_discarded AS isDiscarded, expires_at AS expiresAtMs FROM delivery`);
+  const outcomes = opened.prepare(`SELECT lower(hex(key)) AS key, params,
+    expires_at AS expiresAtMs FROM outcome`);
   return {
     async call(method, args, nowMs) {
       const clock = jest.spyOn(Date, "now").mockReturnValue(nowMs);
@@ -28,11 +32,18 @@ async function start(): Promise<RealStorage> {
       }
     },
     async readRows() {
-      return { events: events.all(), members: members.all() } as unknown as StorageRows;
+      const all = { events, members, deliveries, outcomes };
+      return Object.fromEntries(
+        Object.entries(all).map(([name, statement]) => [name, statement.all()]),
+      ) as unknown as StorageRows;
     },
   };
 }
 
 it("behaves like the model in 300 schedules", async () => {
   await compareSchedules({ first: 1, count: 300 }, start);
+});
+
+it("behaves like the model in 100 walks, in which times end", async () => {
+  for (let seed = 1; seed <= 100; seed++) await walk(seed, await start(TTLS));
 });
