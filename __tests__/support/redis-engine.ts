@@ -15,7 +15,7 @@ const PASS_TIME = `
   end`;
 
 /** The keys of the set-up, and of workers; those of BullMQ among them. */
-const SET_UP = /^(meta|id|events|marker|stalled-check|workers)$/;
+const SET_UP = /^(meta|id|events|marker|stalled-check|workers|confirmed)$/;
 /** The kinds of keys that stay until something removes them; the others must expire. */
 const LASTING = /^(job|dead|active|wait|delayed|stalled)$/;
 
