@@ -195,7 +195,7 @@ const MISTAKES: Record<string, Mistake> = {
   "no handler": {
     type: "challenge.denied",
     app: [/No handler ran/, /push\.on/],
-    own: [/with confirm/],
+    own: [/with confirm/, /rehearse/],
   },
   "another mount path": {
     mount: (app, push) => app.use("/hooks", push),
