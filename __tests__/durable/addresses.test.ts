@@ -1,5 +1,5 @@
 /** Mistakes in the address of a store: each is a TypeError that names the part, and shows no value. */
-import { writeFileSync } from "node:fs";
+import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { inspect } from "node:util";
@@ -9,6 +9,7 @@ import { runCommand } from "../support/terminals";
 
 const ca = join(tmpdir(), `push-ca-${process.pid}.pem`);
 beforeAll(() => writeFileSync(ca, rootCertificates[0] ?? ""));
+afterAll(() => rmSync(ca));
 
 const STORES = { redis: redisQueue, postgres: postgresQueue };
 type Store = keyof typeof STORES;
