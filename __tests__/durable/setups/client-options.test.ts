@@ -178,7 +178,7 @@ describeWithPostgres("", () => {
 
   describeSetups("Postgres, options of pg", [
     ...Object.entries(OF_PG).map(([name, value]) => createPgRow(name, value)),
-    createPgRow("connectionString", "postgres://127.0.0.1", ["TypeError", /connectionString/]),
+    createPgRow("connectionString", "postgres://127.0.0.1", ["TypeError", /URL itself/]),
     createPgRow("query", new Pool().query, ["TypeError", /not a Pool or a Client/]),
   ]);
 });
