@@ -6,9 +6,10 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
 import { createHandlers, PermanentError } from "express-push-verification";
+import type { Pair, PushEvent, PushEventType } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
-import { eventFixture } from "express-push-verification/testing";
 import type { QueuedEvent } from "../../lib/core/delivery/event-queue";
+import { parseEvent } from "../../lib/core/event/parse";
 import { EVENT_FORMAT } from "../../lib/durable/event-format";
 import { queuedEvent, sidOf, untilStats } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
@@ -18,9 +19,22 @@ const FOLDER = join(__dirname, "..", "fixtures", "stores");
 const YEARS_MS = 100 * 365 * 86_400_000;
 const KEPT = { dedupeTtlMs: YEARS_MS, outcomeTtlMs: YEARS_MS, attempts: 2, backoff: 10 };
 const context = { receiver: "shop", account: "AC-kept", authTokenIndex: 1, publicUrlIndex: 2 };
-const factor = (uuid: string) => queuedEvent(eventFixture("factor.created", { uuid }), context);
+/** Not those of `eventFixture`: what the stores of earlier formats hold never changes. */
+const eventOf = (type: PushEventType, uuid: string, ...more: Pair[]) =>
+  parseEvent([
+    ["uuid", uuid],
+    ["type", type],
+    ["account_sid", `AC${"1".repeat(32)}`],
+    ["service_sid", `VA${"2".repeat(32)}`],
+    ["entity_identity", "ada-lovelace"],
+    ["factor_sid", `YF${"3".repeat(32)}`],
+    ["factor_type", "push"],
+    ["factor_friendly_name", "Zoë's phone"],
+    ...more,
+  ]) as PushEvent;
+const factor = (uuid: string) => queuedEvent(eventOf("factor.created", uuid), context);
 const challenge = (uuid: string, index: number, more: Partial<QueuedEvent> = {}) =>
-  queuedEvent(eventFixture("challenge.approved", { uuid, challenge_sid: sidOf(index) }), {
+  queuedEvent(eventOf("challenge.approved", uuid, ["challenge_sid", sidOf(index)]), {
     ...context,
     ...more,
   });

@@ -15,7 +15,7 @@ const PASS_TIME = `
   end`;
 
 /** The keys of the set-up, and of workers; those of BullMQ among them. */
-const SET_UP = /^(meta|id|events|marker|stalled-check|workers|confirmed)$/;
+const SET_UP = /^(meta|id|events|format|marker|stalled-check|workers|confirmed)$/;
 /** The kinds of keys that stay until something removes them; the others must expire. */
 const LASTING = /^(job|dead|active|wait|delayed|stalled)$/;
 
@@ -67,7 +67,7 @@ export function describeOnRedis(
         codes: "REDIS",
         set: (numbers) => server.redis.hset(`push:${name}:format`, numbers),
         async migrate() {
-          const step = 'redis.call("SET", ARGV[1] .. ":note", "new")';
+          const step = 'redis.call("SET", ARGV[1] .. ":note", "new", "PX", 600000)';
           await prepareFormat(server.redis, { prefix: "push", name }, { 2: step });
           return server.redis.get(`push:${name}:note`);
         },
