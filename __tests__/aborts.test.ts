@@ -71,6 +71,10 @@ const METHODS: Record<string, (sid: string) => Run> = {
     client.challenges.fetch({ entityIdentity, challengeSid: CHALLENGE_SID }, { signal }),
   "factors.fetch": () => (client, signal) =>
     client.factors.fetch({ entityIdentity, factorSid: FACTOR_SID }, { signal }),
+  "factors.list": () => (client, signal) =>
+    collect(client.factors.list({ entityIdentity }, { signal })),
+  "factors.compare": () => (client, signal) =>
+    client.factors.compare({ entityIdentity, known: [] }, { signal }),
 };
 const HANGS = { status: 0, hangs: true };
 const PAUSES = { status: 429, headers: { "retry-after": "1000000" } };

@@ -30,7 +30,9 @@ beforeEach(() => {
 afterEach(async () => {
   process.env = env;
   jest.restoreAllMocks();
-  process.removeAllListeners("SIGTERM");
+  for (const signal of ["SIGTERM", "SIGINT", "SIGHUP", "SIGBREAK"])
+    process.removeAllListeners(signal);
+  process.removeAllListeners("message");
   for (const server of servers.splice(0)) server.closeAllConnections();
   await stopEmulators();
 });
