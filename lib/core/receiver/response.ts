@@ -77,7 +77,7 @@ export function sendResponse(
   }
 }
 
-/** Destroys the connection if the body of a request is not complete in time. */
+/** Discards the rest of a body, and destroys the connection if it is not complete in time. */
 function boundRest(req: IncomingMessage, callbacks: Callbacks, timeMs: number): void {
   const timer = callbacks.setTimeout(() => {
     if (!req.complete) req.destroy();
@@ -85,6 +85,8 @@ function boundRest(req: IncomingMessage, callbacks: Callbacks, timeMs: number): 
   // The connection keeps the process alive, as long as it is open.
   timer.unref();
   callbacks.on(req, "close", () => clearTimeout(timer));
+  // Node.js resumes no request that had a listener, such as one whose bytes were put back.
+  req.resume();
 }
 
 function isRestTooLarge(req: IncomingMessage, limitBytes: number): boolean {
