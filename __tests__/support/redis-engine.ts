@@ -21,7 +21,7 @@ const LASTING = /^(job|dead|active|wait|delayed|stalled)$/;
 
 /** Lists the kinds of the keys of a queue; one that should expire and does not is "lasting". */
 async function listKeys({ redis }: RedisServer): Promise<string[]> {
-  const keys = await redis.keys("*");
+  const keys = await redis.keys("push:*");
   const kinds = keys.map(async (key) => {
     const [, queue, first = "", ...rest] = key.split(":");
     if (queue === "queues" || SET_UP.test(first)) return [];

@@ -118,12 +118,12 @@ describeOnRedis("its own promises", (app) => {
     const [key = ""] = await outcomeKeys();
     const outcome = (await redis.get(key)) ?? "";
     const channel = `push:${QUEUE_NAME}:outcomes`;
-    await redis.set(key, "{");
+    await redis.set(key, "{", "KEEPTTL");
     const waiting = receiver.wait(1);
     await redis.publish(channel, "\u0000{ no outcome");
     const factor = JSON.stringify(eventPairs("factor.created"));
     for (const value of ["null", "5", "[1]", '[["type",5]]', "[]", factor, outcome]) {
-      await redis.set(key, value);
+      await redis.set(key, value, "KEEPTTL");
       await redis.publish(channel, key.replace(/.*:/, ""));
     }
     expect(await waiting).toHaveProperty("type", "challenge.denied");

@@ -40,6 +40,7 @@ const TRY = `
   local function try(name, ...)
     local reply = redis.pcall(name, ...)
     if type(reply) == "table" and reply.err then
+      redis.pcall("DEL", KEYS[1])
       error({ err = reply.err .. " (" .. name .. ")" })
     end
   end
