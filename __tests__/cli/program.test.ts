@@ -403,7 +403,8 @@ describe("webhooks and keys", () => {
     expect(await run(`keys delete ${sid}`)).toMatchObject(deleted);
     expect(await run(`keys delete ${sid}`)).toHaveProperty("code", 1);
     expect(await readJson(`keys delete ${other.sid}`)).toEqual({ sid: other.sid, deleted: true });
-    const stderr = "push-webhooks: sid: must be SK and 32 hexadecimal digits\n";
+    const stderr =
+      "push-webhooks: sid: must be SK and 32 hexadecimal digits More: push-webhooks why INVALID_INPUT\n";
     expect(await run("keys delete SK123")).toMatchObject({ code: 2, stderr });
   });
 

@@ -80,6 +80,6 @@ it.each<[string, unknown]>([
   const { run, written } = listKeys();
   expect(await run).toBe(1);
   expect(written.stderr).toMatch(/^push-webhooks: The service at \S+ could not be reached: /);
-  expect(written.stderr).toContain(`: ${reason}.\n`);
+  expect(written.stderr).toContain(`: ${reason}. More: push-webhooks why UNREACHABLE\n`);
   fetched.mockRestore();
 });

@@ -12,6 +12,7 @@ import { Interruption } from "./environment";
 import { printNote, type Terminal } from "./terminal";
 import { readTextFile } from "./text-file";
 import { addTriggerCommand } from "./trigger-command";
+import { addWhyCommand, explainCode } from "./why-command";
 import { UsageError } from "./arguments";
 
 const { version } = require("../../package.json") as { version: string };
@@ -52,6 +53,7 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
   addWebhooksCommand(program, terminal);
   addKeysCommand(program, terminal);
   addQueueCommand(program, terminal);
+  addWhyCommand(program, terminal);
 
   try {
     await program.parseAsync(args, { from: "user" });
@@ -81,9 +83,16 @@ function reportFailure(error: unknown, terminal: Terminal): number {
     // commander has printed the help, or the mistake in the usage.
     return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.usage;
   }
-  printNote(terminal, `push-webhooks: ${describeFailure(error)}`);
+  printNote(terminal, `push-webhooks: ${describeFailure(error)}${pointToCode(error)}`);
   const isUsage = error instanceof UsageError || error instanceof TypeError;
   return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
+}
+
+/** Returns the command that explains the code of an error of this package, or an empty text. */
+function pointToCode(error: unknown): string {
+  const { code } = Object(error) as { code?: unknown };
+  if (typeof code !== "string" || explainCode(code) === undefined) return "";
+  return ` More: push-webhooks why ${code}`;
 }
 
 /** Returns the code that shells have for Ctrl-C, or for a process that another one ended. */

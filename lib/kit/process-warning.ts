@@ -1,9 +1,9 @@
 /** The codes that were emitted for each owner. */
 const emitted = new WeakMap<object, Set<string>>();
 
-/** Emits a process warning of this package. */
+/** Emits a process warning of this package; its text ends with the command that explains the code. */
 export function emitWarning(code: string, message: string, detail?: string): void {
-  process.emitWarning(message, {
+  process.emitWarning(`${message} More: npx push-webhooks why ${code}`, {
     type: "PushWebhooksWarning",
     code,
     ...(detail !== undefined && { detail }),
