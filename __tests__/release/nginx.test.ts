@@ -7,13 +7,16 @@ import { connect } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
+import express from "express";
+import { pushWebhooks } from "express-push-verification";
 import { createChildProcesses } from "../support/child-processes";
-import { readText } from "../support/docs";
+import { listBlocks, readText } from "../support/docs";
 import { needs } from "../support/needs";
 import { findFreePort, untilListening } from "../support/ports";
 import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
+import { startServer, stopServers } from "../support/servers";
 import { testSignal, until } from "../support/waiting";
-import { eventRequest } from "../support/webhook-requests";
+import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
 const LANES = 8;
 const PATH = "/webhooks/push";
@@ -37,10 +40,16 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Starts nginx with the file of the example, and resolves with its port. */
-async function startNginx(ports: readonly number[]): Promise<number> {
+/**
+ * Starts nginx with the file of the example, and resolves with its port.
+ *
+ * @param limit the line of docs/production.md beside `upstream`, and the one in `location`.
+ */
+async function startNginx(ports: readonly number[], limit = ["", ""]): Promise<number> {
   const port = await findFreePort();
-  const server = readText("examples/deploy/nginx.conf")
+  const [zone = "", inLocation = ""] = limit;
+  const server = `${zone}\n${readText("examples/deploy/nginx.conf")}`
+    .replace("proxy_cache off;", `proxy_cache off; ${inLocation}`)
     .replace("listen 80;", `listen 127.0.0.1:${port};`)
     .replace("127.0.0.1:3000", `127.0.0.1:${ports[0]}`)
     .replace("127.0.0.1:3001", `127.0.0.1:${ports[1]}`);
@@ -59,13 +68,18 @@ async function startNginx(ports: readonly number[]): Promise<number> {
 }
 
 /** Sends a webhook request; resolves with its status, 0 without a response. */
-function deliver(port: number, uuid: string): Promise<number> {
+function deliver(
+  port: number,
+  uuid: string,
+  { body: given, localAddress }: { body?: string; localAddress?: string } = {},
+): Promise<number> {
   const { headers, body } = eventRequest("factor.created", { uuid });
   return new Promise((resolve) => {
-    const sent = request({ port, agent, method: "POST", path: PATH, headers }, (res) => {
+    const options = { port, agent, method: "POST", path: PATH, headers, localAddress };
+    const sent = request(options, (res) => {
       res.resume().on("end", () => resolve(res.statusCode ?? 0));
     });
-    sent.on("error", () => resolve(0)).end(body);
+    sent.on("error", () => resolve(0)).end(given ?? body);
   });
 }
 
@@ -108,6 +122,38 @@ async function startApps(pauseMs: number) {
   };
   return { ports, start, handled, running: [await start(0), await start(1)] as const };
 }
+
+describeWithNginx("the limit of docs/production.md", () => {
+  afterEach(stopServers);
+  afterEach(() => nginx?.kill("SIGKILL"));
+
+  it("rejects a flood with 429 before it reaches the app, and no other address", async () => {
+    const blocks = listBlocks("docs/production.md", "text");
+    const { code: lines = "" } = blocks.find(({ code }) => code.includes("limit_req_zone")) ?? {};
+    // A slow machine must not reach the rate within the test.
+    const [zone, inLocation] = lines.replace("100r/s", "1r/m").trim().split("\n");
+    const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
+    let rejected = 0;
+    push.onRejected(() => void rejected++);
+    const app = await startServer(express().use(PATH, push));
+    const port = await startNginx([app, app], [zone ?? "", inLocation ?? ""]);
+    const flood = (count: number) =>
+      Promise.all(
+        Array.from({ length: count }, () => deliver(port, randomUUID(), { body: "x=1" })),
+      );
+    const burst = Number(/burst=(\d+)/.exec(lines)?.[1]);
+    const statuses = await flood(burst + 51);
+    const count = (status: number) => statuses.filter((one) => one === status).length;
+    expect([count(403), count(429)]).toEqual([burst + 1, 50]);
+    expect(rejected).toBe(burst + 1);
+    expect(await deliver(port, randomUUID(), { localAddress: "127.0.0.2" })).toBe(200);
+  });
+
+  it("leaves 502 to the proxy when no process listens", async () => {
+    const free = await findFreePort();
+    expect(await deliver(await startNginx([free, free]), randomUUID())).toBe(502);
+  });
+});
 
 describeWithNginx("two processes behind nginx", () => {
   it("lose no request while each is restarted and killed", async () => {

@@ -193,6 +193,7 @@ describe("README and docs", () => {
     beforeEach(() => {
       Object.assign(process.env, {
         PUSH_AUTH_TOKEN: AUTH_TOKEN,
+        PUSH_KEY_SECRET: "b".repeat(32),
         TWILIO_AUTH_TOKEN: AUTH_TOKEN,
         PUSH_PUBLIC_URL: PUBLIC_URL,
         PUSH_ACCOUNT_URL: "http://127.0.0.1:9",
