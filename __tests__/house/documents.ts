@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { pushWebhooks } from "express-push-verification";
@@ -8,11 +8,13 @@ import { ERRORS } from "../../lib/emulator/emulator-error";
 import { CAUSES } from "../../lib/core/errors/signature-causes";
 import { STATUS_BY_CODE } from "../../lib/core/errors/codes";
 import { TRACE_NAMES } from "../../lib/core/observability/diagnostics";
+import { explainCode } from "../../lib/cli/why-command";
+import { toAnchor } from "./links";
 import { DOCUMENTS, readSection, readText, ROOT } from "../support/docs";
 
 /** Lists of the documents, in any order, and what the code has. */
 const LISTS: [file: string, heading: string, pattern: RegExp, real: readonly string[]][] = [
-  ["docs/options.md", "## Every option", /`(\w+)`(?=(?:, `\w+`)*$)/gm, listOptions()],
+  ["docs/options.md", "## Every option", /^\| `(\w+)` +\|/gm, listOptions()],
   [
     "docs/errors.md",
     "",
@@ -70,6 +72,7 @@ export function checkDocuments(): string[] {
     if (file !== "README.md" && !readText("README.md").includes(`(${file})`))
       findings.push(`README.md: does not link to ${file}`);
   }
+  findings.push(...listMissingContents(), ...listUnexplainedCodes());
   const pages = ["SECURITY.md", "docs/architecture.md", "docs/durable-engine.md"].map(readText);
   const named = matchAll(
     pages.join("\n"),
@@ -79,6 +82,36 @@ export function checkDocuments(): string[] {
     (file) => ![file, `__tests__/${file}`].some((path) => existsSync(join(ROOT, path))),
   );
   return [...findings, ...missing.map((file) => `a document names ${file}, which does not exist`)];
+}
+
+const WORDS_WITHOUT_CONTENTS = 700;
+
+/** Finds long pages without the line that links to each of their sections. */
+function listMissingContents(): string[] {
+  return [...DOCUMENTS, "SECURITY.md", "CONTRIBUTING.md"].flatMap((file) => {
+    const text = readText(file);
+    if (text.split(/\s+/).length <= WORDS_WITHOUT_CONTENTS) return [];
+    const prose = text.replaceAll(/^```[^]*?^```$/gm, "");
+    const headings = matchAll(prose, /^## (.*)$/gm).flat();
+    const line = headings.map((heading) => `[${heading}](#${toAnchor(heading)})`).join(" · ");
+    return text.includes(`\n\n${line}\n\n`) ? [] : [`${file}: has no line ${line}`];
+  });
+}
+
+/** Finds codes of errors, causes and process warnings that `push-webhooks why` does not know. */
+function listUnexplainedCodes(): string[] {
+  const files = readdirSync(join(ROOT, "lib"), { recursive: true, encoding: "utf8" });
+  const code = /\b(?:warnOnce|emitWarning)\(\s*"([A-Z_]+)"|outageCode: "([A-Z_]+)"/g;
+  const sources = files.filter((file) => file.endsWith(".ts"));
+  const warnings = sources.flatMap((file) => matchAll(readText(`lib/${file}`), code).flat());
+  const queueErrors = matchAll(
+    readText("lib/durable/queue-error.ts"),
+    /^  \| "([A-Z_]+)"/gm,
+  ).flat();
+  const codes = [STATUS_BY_CODE, FAILURE_MESSAGES, CAUSES, ERRORS].flatMap(Object.keys);
+  return [...codes, ...queueErrors, ...warnings.filter(Boolean)]
+    .filter((one) => explainCode(one) === undefined)
+    .map((one) => `no page explains ${one}: push-webhooks why must find it`);
 }
 
 /** Returns the groups of each match. */

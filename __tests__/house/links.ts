@@ -32,15 +32,20 @@ function readProse(file: string): string {
     .replaceAll(/`[^`\n]*`/g, "code");
 }
 
+/** The anchor that a Markdown renderer gives a heading. */
+export function toAnchor(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
+    .replaceAll(" ", "-");
+}
+
 /** The anchors of a document: those that a Markdown renderer gives its headings, and its own. */
 function listAnchors(file: string): Set<string> {
   const text = readText(file).replaceAll(/^```[^]*?^```$/gm, "");
   const anchors = new Set([...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = ""]) => id));
   for (const [, heading = ""] of text.matchAll(/^#+ (.*)$/gm)) {
-    const anchor = heading
-      .toLowerCase()
-      .replaceAll(/[^\p{L}\p{N}_ -]/gu, "")
-      .replaceAll(" ", "-");
+    const anchor = toAnchor(heading);
     // A heading that occurs again gets a number.
     let unique = anchor;
     for (let count = 1; anchors.has(unique); count++) unique = `${anchor}-${count}`;
