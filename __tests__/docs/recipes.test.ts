@@ -15,7 +15,7 @@ import { useWarnings } from "../support/warnings";
 import { until } from "../support/waiting";
 import { AUTH_TOKEN, CHALLENGE_SID, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
-const folder = join(__dirname, ".recipes");
+const folder = join(__dirname, ".readme-recipes");
 beforeAll(() => mkdirSync(folder, { recursive: true }));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 afterEach(stopServers);
