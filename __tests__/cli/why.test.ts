@@ -9,7 +9,7 @@ const warnings = useWarnings();
 it.each([
   ["SIGNATURE_MISMATCH", "docs/signatures.md#when-a-signature-does-not-match", "errors.md"],
   ["signature_mismatch", "docs/signatures.md#when-a-signature-does-not-match", "errors.md"],
-  ["FILE_DAMAGED", "-wal", "errors.md"],
+  ["FILE_READONLY", "mount the folder", "errors.md"],
   ["MOUNTED_WITHOUT_PATH", "app.use(push)", "troubleshooting.md"],
   ["URL_TRAILING_SLASH", "What to change: ", "signatures.md"],
   ["ILLEGAL_TRANSITION", "20409", "errors.md"],
