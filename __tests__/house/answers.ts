@@ -7,6 +7,10 @@ import { readSection, readText, ROOT } from "../support/docs";
  * alone where the answer is advice.
  */
 const ANSWERS: [question: string, file?: string, text?: string][] = [
+  ["a self-signed certificate, a TLS error"],
+  ["use `require` or `import`, CommonJS, TypeScript", "release/package.test.ts", "createRequire"],
+  ["choose which event types are sent", "admin/client/configuration-drift.test.ts", "ensure"],
+  ["know whether the service retries after a 500"],
   [
     "the webhook is not received, nothing arrives, no request in the log",
     "cli/program.test.ts",
