@@ -94,12 +94,6 @@ const STATES: Record<string, State> = {
     clicks: ["text=500 HANDLER_FAILED", button("Run the handlers again"), SUBMIT],
     awaits: "role=alert",
   },
-  "receiver-keys": {
-    ...BUSY,
-    shows: "text=200 conflict",
-    arrange: (page) => page.keyboard.press("?"),
-    awaits: DIALOG,
-  },
   "not-allowed": {
     options: { router: { authorize: () => false } },
     shows: "text=load this page again",
@@ -169,13 +163,12 @@ const STATES: Record<string, State> = {
     awaits: "text=it will never be shown again",
   },
   "keys-revoke": { clicks: [button("Revoke")], awaits: DIALOG },
-  "queue-selected": {
+  "queue-linked": {
     options: { router: queueOf(ERRORS) },
     hash: "queue/uuid-4",
     shows: ".dead-letter[aria-current]",
     clicks: ["summary >> nth=0", ".dead-letter summary >> nth=0"],
-    arrange: (page) => page.getByLabel("Select uuid-4").check(),
-    awaits: button("Retry selected 1"),
+    awaits: button("Retry all 6"),
   },
   "queue-empty": {
     options: { router: queueOf([], { waiting: 0, oldestWaitingMs: 0, workers: 0 }) },

@@ -3,7 +3,7 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import type { LiveUpdate } from "../../../lib/admin/console/console-view";
+import type { Changes } from "../../../lib/admin/console/console-view";
 import { send } from "../../support/servers";
 import { AUTH_TOKEN, eventRequest } from "../../support/webhook-requests";
 import { stopEmulators } from "../../support/emulators";
@@ -100,31 +100,12 @@ export async function startConsole(options: ConsoleOptions = {}) {
   return started;
 }
 
-/** Opens the stream of a console; `next` resolves to its next update, undefined at its end. */
-export async function openLive({ url }: { url: string }, after = "") {
-  const response = await fetch(`${url}console/live?after=${after}`);
-  const updates = readUpdates(response);
-  const next = async () => (await updates.next()).value as LiveUpdate;
-  return { response, next, close: () => updates.return(undefined) };
-}
-
-async function* readUpdates({ body }: Response): AsyncGenerator<LiveUpdate, undefined> {
-  let received = "";
-  for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
-    const parts = (received + chunk).split("\n\n");
-    received = parts.pop() ?? "";
-    for (const part of parts) yield JSON.parse(part.replace(/^data: /, "")) as LiveUpdate;
-  }
-}
-
 /** Returns the id of the request with a number, from 1. */
 export const idOf = async (app: { url: string }, number: number | string): Promise<string> =>
   `${(await readRequests(app)).process.id}-${number}`;
 
-/** Returns all rows and totals, as a page that opens receives them. */
-export async function readRequests(app: { url: string }): Promise<LiveUpdate> {
-  const { next, close } = await openLive(app);
-  const update = await next();
-  await close();
-  return update;
+/** Returns what has changed after a cursor; all rows and totals without one, as a page that opens asks. */
+export async function readRequests({ url }: { url: string }, after = ""): Promise<Changes> {
+  const response = await fetch(`${url}console/changes?after=${after}`);
+  return (await response.json()) as Changes;
 }

@@ -1,13 +1,10 @@
 /** Guards of the console, without a browser. */
 import fs from "node:fs";
-import type { RequestHandler } from "express";
 import { pushWebhooks } from "express-push-verification";
 import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
-import { silent } from "../../support/receivers";
 import { SECRETS } from "../../support/upstream";
-import { until } from "../../support/waiting";
 import { APPS, makeStaffApp, type StaffAppOptions } from "../staff-app";
-import { openLive, readRequests, startConsole, useConsoles } from "./console-app";
+import { readRequests, startConsole, useConsoles } from "./console-app";
 import { createMemoryQueue } from "./memory-queue";
 
 useConsoles();
@@ -21,7 +18,7 @@ const TYPES: Record<string, string> = {
   "/icon.svg": "image/svg+xml",
 };
 const ASSETS = Object.keys(TYPES);
-const DATA = "live statistics waits findings queue requests/1 requests/1/explanation".split(" ");
+const DATA = "changes findings queue requests/1 requests/1/explanation".split(" ");
 const READS = ["/console", ...DATA.map((path) => `/console/${path}`)];
 const CHANGES = "dead-letters/retry dead-letters/discard requests/1/resend test-event".split(" ");
 const WRITES = CHANGES.map((path) => `/console/${path}`);
@@ -99,7 +96,7 @@ it("never responds with a token, a signature or an unmasked identity", async () 
   await app.deliver("challenge.approved", { entity_identity: "jane.doe@example.com" });
   await app.deliver("challenge.approved", {}, { authToken: "another-token-of-somewhere" });
   const seen = [JSON.stringify(await readRequests(app))];
-  for (const path of READS.filter((read) => read !== "/console/live")) {
+  for (const path of READS) {
     seen.push(await (await fetch(`${app.url}${path.slice(1)}`)).text());
   }
   const text = seen.join("");
@@ -110,79 +107,6 @@ it("never responds with a token, a signature or an unmasked identity", async () 
   }
   // Base64 of 20 bytes.
   expect(text).not.toMatch(/[A-Za-z0-9+/]{27}=/);
-});
-
-it("responds 503 when too many pages are open, and ends its streams with the server", async () => {
-  const app = await startConsole();
-  const open = () => fetch(`${app.url}console/live`);
-  const responses = await Promise.all(Array.from({ length: 51 }, open));
-  const rejected = responses.filter(({ status }) => status === 503);
-  expect(rejected.map(({ headers }) => headers.get("retry-after"))).toEqual(["5"]);
-  await responses.find(({ ok }) => ok)?.body?.cancel();
-  // The server sees a closed connection a moment later.
-  await until(async () => {
-    const next = await open();
-    responses.push(next);
-    return next.ok;
-  });
-  const streams = responses.filter(({ bodyUsed }) => !bodyUsed);
-  const ended = streams.map((stream) => stream.text());
-  app.server.close();
-  await Promise.allSettled(ended);
-});
-
-it("ends a stream whose response a middleware has broken, and no other one", async () => {
-  const errors: unknown[] = [];
-  const logger = { ...silent, error: (fields: object) => void errors.push(fields) };
-  let isBroken = false;
-  const breakWrite: RequestHandler = (req, res, next) => {
-    const write = res.write.bind(res);
-    if (req.query.after === "broken") {
-      res.write = ((chunk: string) => {
-        if (isBroken) throw new Error("A wrapper failed.");
-        return write(chunk);
-      }) as never;
-    }
-    next();
-  };
-  const app = await startConsole({ router: { before: [breakWrite], logger } });
-  const [broken, other] = [await openLive(app, "broken"), await openLive(app)];
-  for (const stream of [broken, other]) expect(await stream.next()).toMatchObject({ rows: [] });
-  isBroken = true;
-  await app.deliver();
-  await expect(broken.next()).rejects.toThrow();
-  expect(await other.next()).toMatchObject({ rows: [{ type: "challenge.approved" }] });
-  expect(errors).toMatchObject([{ err: { message: "A wrapper failed." } }]);
-  await other.close();
-});
-
-it("writes nothing to a stream after its end, which a slow page delays", async () => {
-  let writes = 0;
-  let hasEnded: () => void;
-  const ended = new Promise<void>((resolve) => (hasEnded = resolve));
-  const delayEnd: RequestHandler = (req, res, next) => {
-    if (req.query.after === "slow") {
-      res.end = ((): unknown => {
-        res.write = (() => ++writes) as never;
-        hasEnded();
-        return res;
-      }) as never;
-    }
-    next();
-  };
-  const app = await startConsole({ router: { before: [delayEnd] } });
-  const slow = await openLive(app, "slow");
-  await slow.next();
-  const now = performance.now.bind(performance);
-  const clock = jest.spyOn(performance, "now").mockImplementation(() => now() + 5_000);
-  await ended;
-  clock.mockRestore();
-  const other = await openLive(app);
-  await other.next();
-  await app.deliver();
-  await other.next();
-  expect(writes).toBe(0);
-  await other.close();
 });
 
 describe("the options of the console", () => {

@@ -8,7 +8,7 @@ const { openConsole, openPage, allowFaults } = useConsolePages();
 const JANE = { uuid: "a", entity_identity: "jane.doe@example.com" };
 
 describeWithBrowser("the receiver's page", () => {
-  it("shows each request live, with its type, version, code, attempt and token, and holds it back in a pause", async () => {
+  it("shows each request, with its type, version, code, attempt and token, and how old that is", async () => {
     const { app, page } = await openConsole("", ROTATING);
     await page.getByText("No webhook request has arrived yet.").waitFor();
     await app.deliver("challenge.approved", JANE);
@@ -30,18 +30,12 @@ describeWithBrowser("the receiver's page", () => {
     await page.getByText("; token 2: 1 request, the last at").waitFor();
     expect(await page.getByRole("button", { name: "Send test event" }).count()).toBe(0);
 
-    await press(page, "Pause");
-    await app.deliver();
-    const resume = page.getByRole("button", { name: "Resume, 1 new" });
-    await resume.waitFor();
-    expect(await lines.count()).toBe(4);
-    await resume.click();
-    expect(await lines.count()).toBe(5);
+    await page.locator(".connection", { hasText: /Up to date\s*read \d s ago/ }).waitFor();
   });
 
   it("has one notice for each cause of a wrong signature", async () => {
     const { app, page } = await openConsole();
-    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByText("Up to date").waitFor();
     const notice = (cause: string, title: string) =>
       page.locator(".notice", { hasText: cause }).getByText(title).waitFor();
     await app.deliver("challenge.approved", {}, { signedUrl: `${app.publicUrl}/` });
@@ -68,13 +62,13 @@ describeWithBrowser("the receiver's page", () => {
 
   it("says that the connection is lost or why details cannot be read, and shows what it missed", async () => {
     const { app, page } = await openConsole();
-    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByText("Up to date").waitFor();
     allowFaults(/ERR_/);
     await app.stop();
     await page.getByText("Connection lost, trying again").waitFor();
     app.server.listen(Number(new URL(app.url).port), "127.0.0.1");
     await app.deliver();
-    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByText("Up to date").waitFor();
     await page.getByText("200 handled").waitFor();
     const json = { code: "NOT_FOUND", message: "The request is gone." };
     await page.route("**/console/requests/*", (route) => route.fulfill({ status: 404, json }));
@@ -86,21 +80,43 @@ describeWithBrowser("the receiver's page", () => {
     await page.getByText("Headers and parameters").waitFor();
   });
 
-  it.each([
-    [503, "Too many pages are open"],
-    [403, "Signed out or not allowed"],
-  ])("says why it is not live, and is live again: %i", async (status, text) => {
-    const { page } = await openConsole();
-    const json = { code: "X", message: text };
-    await page.route("**/console/live*", (route) => route.fulfill({ status, json }));
-    allowFaults(new RegExp(String(status)));
-    await page.reload();
-    await page.getByText(text).waitFor();
-    expect(await page.getByText("Connection lost").count()).toBe(0);
-    const signIn = page.getByRole("button", { name: "Sign in again" });
-    expect(await signIn.count()).toBe(status === 403 ? 1 : 0);
-    await page.unroute("**/console/live*");
-    await page.getByText("Live", { exact: true }).waitFor();
+  it.each<[string, object, string]>([
+    ["of a store that is down", { status: 503, json: { code: "X", message: "Down" } }, "Down (X)"],
+    ["429", { status: 429, body: "" }, "The server receives too many requests."],
+    ["404", { status: 404, body: "" }, "The console is not at this address any more."],
+    ["502", { status: 502, body: "<html>" }, "The server responded 502. (502)"],
+  ])(
+    "says that it is not up to date in the words of the response, and recovers: %s",
+    async (...row) => {
+      const [, response, text] = row;
+      const { page } = await openConsole();
+      await page.getByText("Up to date").waitFor();
+      allowFaults(/status of/);
+      await page.route("**/console/changes*", (route) => route.fulfill(response));
+      await page.locator(".connection.bad").getByText(text).waitFor();
+      await page.unroute("**/console/changes*");
+      await page.getByText("Up to date").waitFor();
+    },
+  );
+
+  it("awaits a slow response, and sends no other request for the same meanwhile", async () => {
+    const { app, page } = await openConsole();
+    await page.getByText("Up to date").waitFor();
+    let asked = 0;
+    let release = (): void => {};
+    const slow = new Promise<void>((resolve) => (release = resolve));
+    await page.route("**/console/changes*", async (route) => {
+      asked++;
+      await slow;
+      await route.continue();
+    });
+    await until(() => asked === 1);
+    // The page counts on the age of what it shows.
+    await page.getByText("read 8 s ago").waitFor();
+    expect(asked).toBe(1);
+    await app.deliver();
+    release();
+    await page.getByText("200 handled").waitFor();
   });
 
   it("is used with the keyboard: skip link, pages, rows", async () => {
@@ -184,7 +200,7 @@ describeWithBrowser("the receiver's page", () => {
       app.server.emit("request", req, res);
     });
     const page = await openPage(`http://127.0.0.1:${port}/tools/of/staff/b`);
-    await page.getByText("Live", { exact: true }).waitFor();
+    await page.getByText("Up to date").waitFor();
     await app.deliver();
     await page.getByText("200 handled").waitFor();
     for (let index = 0; index < 125; index++) app.upstream.createKey(`deploy ${index}`);

@@ -66,7 +66,7 @@ describeWithBrowser("the list of requests", () => {
     await results.focus();
     await page.keyboard.type("rej");
     await page.getByText("1 request found.").waitFor();
-    await page.getByRole("button", { name: "Pause" }).focus();
+    await page.getByRole("button", { name: "Find" }).focus();
     await page.keyboard.press("/");
     await page.keyboard.type("one-unit");
     await page.getByText("No request matches this filter.").waitFor();

@@ -171,17 +171,21 @@ export interface Totals {
   rotation: readonly TokenUse[];
 }
 
-/** The message that the page receives when it connects, and with each change. */
-export interface LiveUpdate {
+/** What has changed since the page asked last. */
+export interface Changes {
   /** The process whose requests these are: the start of their ids, and a name such as `4711 on web-1`. */
   process: { id: string; name: string };
-  /** Where the next stream of this process begins: `?after=`, with those of others after a comma. */
+  /** The position of the last change: `?after=`, with those of other processes after a comma. */
   cursor: string;
   /** Whether `rows` are all rows that the process has. */
   isComplete: boolean;
   /** The changed rows, the oldest first. */
   rows: readonly RequestRow[];
   totals: Totals;
+  /** The logins that have waited longest. */
+  waits: readonly PendingWaitRow[];
+  /** The last hour by the minute, and the last day by the hour. */
+  series: readonly Series[];
 }
 
 /** A login that waits for its challenge in this process. */
@@ -203,7 +207,7 @@ export interface FoundChallenge {
 /** The places where a login was found. */
 export interface LoginSearch {
   /** The process that was asked for requests and waits. */
-  process: LiveUpdate["process"];
+  process: Changes["process"];
   /** The ids of requests, the oldest first. */
   ids: readonly string[];
   deadLetters: readonly DeadLetterRow[];

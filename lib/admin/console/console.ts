@@ -9,13 +9,12 @@ import {
 } from "../../core/door";
 import { hideUserInfo } from "../../kit/url";
 import type { AdminClient } from "../client/client";
-import { RouterError } from "../http/router-error";
 import type { Route } from "../http/route";
 import { readAssets, type Asset } from "./assets";
+import { createChanges } from "./changes";
 import type { ConsoleSettings, DeadLetterChoice } from "./console-view";
-import { findLogin, toWaitRow } from "./find-login";
-import { createLive } from "./live";
-import { changeDeadLetters, readQueue, type ConsoleQueue } from "./queue-view";
+import { findLogin } from "./find-login";
+import { changeDeadLetters, nameFailures, readQueue, type ConsoleQueue } from "./queue-view";
 import { createQueueStates } from "./queue-states";
 import { describeDetails, resendRequest } from "./request-details";
 import { createRequestLog } from "./request-log";
@@ -30,8 +29,6 @@ export interface ConsoleParts {
   reveals: boolean;
   /** Names the person who sent a request. */
   readActor(req: Request): Promise<string | undefined>;
-  /** Logs an error of a response that has begun. */
-  logFailedResponse(error: unknown): void;
 }
 
 const deadLetterSchema = z.strictObject({
@@ -48,16 +45,16 @@ const deadLetterChoiceSchema = z.union([
   }),
 ]);
 
-const MAX_WAITS = 200;
-
 /**
  * Creates the routes of a console: the files of its page, and the data that these read and write. From
  * now on the last requests of the receiver are kept in memory.
  *
  * @throws Error when the files of the page are missing.
  */
-export function createConsole(parts: ConsoleParts): Route[] {
-  const { client, receiver: push, queue, readOnly, reveals } = parts;
+export function createConsole({ queue: given, ...others }: ConsoleParts): Route[] {
+  const queue = given && nameFailures(given);
+  const parts = { ...others, queue };
+  const { client, receiver: push, readOnly, reveals } = parts;
   const routes = readAssets().map((asset): Route => ({
     method: "get",
     path: asset.path,
@@ -112,31 +109,19 @@ function readId({ params }: Request): string {
 }
 
 function listReceiverRoutes(
-  { client, queue, reveals, readActor, logFailedResponse }: ConsoleParts,
+  { client, queue, reveals, readActor }: ConsoleParts,
   push: PushWebhooks,
   inspection: ReceiverInspection,
 ): Route[] {
   const owner = { id: crypto.randomUUID().slice(0, 8), name: `${process.pid} on ${hostname()}` };
   const log = createRequestLog(inspection, owner, reveals);
   const refresh = queue && createQueueStates(log, queue, reveals);
-  const openStream = createLive(log, logFailedResponse, refresh);
+  const readChanges = createChanges(log, inspection, reveals, refresh);
   const { confirm, signRequest } = inspection;
   const routes: Route[] = [
-    {
-      method: "get",
-      path: "/console/live",
-      run(req, _input, _audited, res) {
-        if (req.method === "HEAD") return res.status(204).end();
-        const { after } = req.query;
-        if (openStream(res, typeof after === "string" ? after : undefined)) return undefined;
-        const message = "Too many pages are open: close one, or wait a moment.";
-        throw new RouterError(503, "TOO_MANY_PAGES", message, 5);
-      },
-    },
-    read("/console/waits", () => {
-      const waits = inspection.listPendingWaits().slice(0, MAX_WAITS);
-      return waits.map((wait) => toWaitRow(wait, reveals));
-    }),
+    read("/console/changes", ({ query: { after } }) =>
+      readChanges(typeof after === "string" ? after : undefined),
+    ),
     {
       // A POST, as the address of a request is in many logs.
       method: "post",
@@ -145,7 +130,6 @@ function listReceiverRoutes(
       run: (_req, { text }: { text: string }) =>
         findLogin(text, { client, log, inspection, queue, reveals }),
     },
-    read("/console/statistics", log.readSeries),
     read("/console/requests/:id", (req) => describeDetails(log.find(readId(req)), queue, reveals)),
     read("/console/requests/:id/explanation", (req) => log.explain(readId(req))),
     read("/console/findings", async () => ({ findings: await client.webhooks.check(push) })),

@@ -82,7 +82,7 @@ export function toWaitRow(wait: PendingWait, reveals: boolean): PendingWaitRow {
   return {
     challengeSid,
     entity: reveals ? cutText(entityIdentity) : maskIdentity(entityIdentity),
-    startedAtMs: performance.timeOrigin + startMs,
+    startedAtMs: Math.round(performance.timeOrigin + startMs),
   };
 }
 
@@ -93,6 +93,8 @@ async function fetchChallenge(client: AdminClient, key: ChallengeKey): Promise<F
     return { challengeSid, status, date_responded, problem: undefined };
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof InputError)) throw error;
-    return { challengeSid, status: null, date_responded: null, problem: error.code };
+    const isMissing = error instanceof ApiError && error.status === 404;
+    const problem = isMissing ? "NOT_FOUND" : error.code;
+    return { challengeSid, status: null, date_responded: null, problem };
   }
 }

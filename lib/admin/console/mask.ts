@@ -9,11 +9,13 @@ type Event = PushEvent | UnknownPushEvent;
  * third of it in all.
  */
 export function maskIdentity(identity: string): string {
-  const shown = Math.min(6, Math.floor(identity.length / 3));
+  // Whole characters: half an emoji is not one.
+  const characters = Array.from(identity);
+  const shown = Math.min(6, Math.floor(characters.length / 3));
   const atEnd = Math.floor(shown / 2);
-  const start = identity.slice(0, shown - atEnd);
-  const end = atEnd === 0 ? "" : identity.slice(-atEnd);
-  return `${start}…${end}`;
+  const start = characters.slice(0, shown - atEnd);
+  const end = atEnd === 0 ? [] : characters.slice(-atEnd);
+  return `${start.join("")}…${end.join("")}`;
 }
 
 let pseudonymKey: string | undefined;

@@ -4,6 +4,8 @@ import { findQueued } from "./request-details";
 import type { RequestLog } from "./request-log";
 
 const MAX_LOOKUPS = 25;
+/** However many pages are open. */
+const PAUSE_MS = 1_000;
 
 /**
  * Creates the function that gives the rows of stored events the state that the queue knows. A call
@@ -12,11 +14,15 @@ const MAX_LOOKUPS = 25;
 export function createQueueStates(log: RequestLog, queue: ConsoleQueue, reveals: boolean) {
   let start = 0;
   let isRunning = false;
+  let startedMs = -PAUSE_MS;
 
   return async function refresh(): Promise<void> {
+    const nowMs = performance.now();
+    if (isRunning || nowMs - startedMs < PAUSE_MS) return;
     const rows = log.listRows().filter(isUnsettled);
-    if (isRunning || rows.length === 0) return;
+    if (rows.length === 0) return;
     isRunning = true;
+    startedMs = nowMs;
     start %= rows.length;
     const some = [...rows.slice(start), ...rows.slice(0, start)].slice(0, MAX_LOOKUPS);
     start += some.length;
@@ -43,9 +49,16 @@ export function createQueueStates(log: RequestLog, queue: ConsoleQueue, reveals:
         : `Attempt ${attempts} failed: its event ${isDead ? "is a dead letter" : "will run again"}.`;
     const hasFailed = isDead || state === "discarded";
     const result = hasFailed ? "failed" : state === "handled" ? "handled" : "stored";
+    // A person has run it again since, and it has failed again.
+    const hasFailedAgain =
+      row.resent !== undefined && (failures.at(-1)?.atMs ?? 0) > row.resent.atMs;
+    const problem = row.resent?.problem ?? (hasFailedAgain ? "It failed again." : undefined);
+    const isSame = message === row.message && failure === row.failure;
     // Another result has another message.
-    if (message === row.message && failure === row.failure) return;
-    log.update(row.id, { result, message, failure });
+    if (isSame && problem === row.resent?.problem) return;
+    const resent = row.resent && { ...row.resent, problem };
+    const canResend = row.canResend && state !== "discarded";
+    log.update(row.id, { result, message, failure, resent, canResend });
   }
 }
 

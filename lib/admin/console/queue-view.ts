@@ -2,6 +2,7 @@ import type { DeadLetter, EventOperations, PushEvent, UnknownPushEvent } from ".
 import type { DeadLetterChoice, DeadLetterName, DeadLetterRow, QueueView } from "./console-view";
 import { cutText } from "../../kit/text";
 import type { Audited } from "../http/audit";
+import { RouterError } from "../http/router-error";
 import { maskText } from "./mask";
 import { viewEvent } from "./request-row";
 
@@ -11,6 +12,28 @@ export interface ConsoleQueue extends Pick<EventOperations, "retry" | "discard" 
   stats(): Promise<Omit<QueueView, "atMs" | "groups" | "isCut">>;
   /** Lists the dead letters, the oldest failure first. */
   deadLetters(): AsyncIterable<DeadLetter>;
+}
+
+function fail(cause: unknown): never {
+  const message = "The store of the queue does not respond. The reason is in the log of the app.";
+  throw new RouterError(503, "STORE_UNAVAILABLE", message, undefined, { cause });
+}
+
+/** Makes each failure of a queue one that tells whose it is. */
+export function nameFailures(queue: ConsoleQueue): ConsoleQueue {
+  return {
+    stats: () => queue.stats().catch(fail),
+    find: (...event) => queue.find(...event).catch(fail),
+    retry: (...event) => queue.retry(...event).catch(fail),
+    discard: (...event) => queue.discard(...event).catch(fail),
+    async *deadLetters() {
+      try {
+        yield* queue.deadLetters();
+      } catch (cause) {
+        fail(cause);
+      }
+    },
+  };
 }
 
 const MAX_LISTED = 1_000;

@@ -122,7 +122,8 @@ export async function resendRequest(
   if (state === "dead" && (await queue?.retry(uuid, { accountSid, receiver })) === true) {
     return undefined;
   }
-  if (state !== undefined && state !== "handled" && state !== "discarded") {
+  if (state === "discarded") return "Its event was discarded.";
+  if (state !== undefined && state !== "handled") {
     return `The queue runs its handlers: its event is ${state}.`;
   }
   if (push.handledTypes().every((type) => type !== event.type)) {

@@ -4,7 +4,7 @@ import type {
   SignatureReport,
   WebhookError,
 } from "../../core/door";
-import type { Explanation, LiveUpdate, RequestRow } from "./console-view";
+import type { Explanation, Changes, RequestRow } from "./console-view";
 import { createCounters } from "./counters";
 import { RouterError } from "../http/router-error";
 import { keepRequest, type KeptRequest } from "./request-details";
@@ -30,7 +30,7 @@ interface Entry {
 /** Starts to log the requests of a receiver; each costs some object fields and no I/O. */
 export function createRequestLog(
   inspection: ReceiverInspection,
-  owner: LiveUpdate["process"],
+  owner: Changes["process"],
   reveals: boolean,
 ) {
   const hasQueue = inspection.queue !== undefined;
@@ -40,7 +40,6 @@ export function createRequestLog(
   /** The kinds of which one was explained. */
   const explainedKinds = new Set<string>();
   const counters = createCounters(inspection.tokenCount);
-  const listeners = new Set<() => void>();
   let change = 0;
   let lastNumber = 0;
 
@@ -73,7 +72,6 @@ export function createRequestLog(
       counters.add(row, observed);
       if (observed.error !== undefined) keepExplainable(row, observed, observed.error);
     }
-    for (const listener of listeners) listener();
   }
 
   function findAttempt({ queued }: ObservedRequest): number {
@@ -121,7 +119,6 @@ export function createRequestLog(
     const entry = findEntry(id);
     if (entry === undefined) return;
     entry.row = { ...entry.row, ...fields, change: ++change };
-    for (const listener of listeners) listener();
   }
 
   function explainWithinBudget(id: string): boolean {
@@ -155,7 +152,7 @@ export function createRequestLog(
     get change() {
       return change;
     },
-    readTotals: () => counters.readTotals(inspection.listPendingWaits()),
+    readTotals: counters.readTotals,
     readSeries: () => counters.readSeries(Date.now()),
     /** The process of these requests. */
     owner,
@@ -163,8 +160,6 @@ export function createRequestLog(
     find: (id: string) => getEntry(id).request,
     /** Changes fields of a row, if it is still in memory. */
     update,
-    /** Adds a listener of each change. */
-    onChange: (listener: () => void) => void listeners.add(listener),
     /** Finds why a signature does not match. @throws RouterError also when the budget is used up. */
     explain(id: string): RequestRow {
       const entry = getEntry(id);

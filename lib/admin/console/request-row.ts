@@ -25,8 +25,8 @@ export function toRequestRow(
   const failure = error && describeReasons(error.cause);
   return {
     ...known,
-    atMs: performance.timeOrigin + observed.startMs,
-    durationMs: observed.durationMs,
+    atMs: Math.round(performance.timeOrigin + observed.startMs),
+    durationMs: Math.round(observed.durationMs * 10) / 10,
     result: findResult(observed, hasQueue),
     status: error === undefined || failedLater ? 200 : error.status,
     code: error?.code,

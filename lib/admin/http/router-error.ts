@@ -12,8 +12,9 @@ export class RouterError extends Error {
     message: string,
     /** Value of the header `Retry-After`. */
     readonly retryAfterSeconds?: number,
+    options?: ErrorOptions,
   ) {
-    super(message);
+    super(message, options);
   }
 }
 

@@ -52,7 +52,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
   const consoleRoutes =
     consoleOptions === undefined
       ? []
-      : createConsole({ client, receiver, queue, readOnly, reveals, readActor, logFailedResponse });
+      : createConsole({ client, receiver, queue, readOnly, reveals, readActor });
   const isServed = ({ action }: Route) => !readOnly || action === undefined;
   const documented = listRoutes(client, receiver);
   const routes: Route[] = [
@@ -131,7 +131,8 @@ export function adminRouter(options: AdminRouterOptions): Router {
       logFailedResponse(failure);
       destroyResponse(req, res);
     }
-    await audit(req, res, { ...audited, code });
+    // The page asks another process next, which audits what it does.
+    if (code !== "ANOTHER_PROCESS") await audit(req, res, { ...audited, code });
   }
 
   /** Creates the handler of a route. */

@@ -1,10 +1,9 @@
-import type { ComponentChildren, SelectHTMLAttributes, TargetedEvent } from "preact";
+import type { ComponentChildren, SelectHTMLAttributes } from "preact";
 import { useState } from "preact/hooks";
 import { Button } from "./action";
-import { describeProblem, ProblemError, settings } from "./api";
-import { formatCount, formatDate } from "./format";
-import { place, replacePlace } from "./route";
-import { useEvery, type Loader, type Store } from "./store";
+import { describeProblem, ProblemError, session } from "./api";
+import { formatAge, formatCount, formatDate } from "./format";
+import { useEvery, type Loader } from "./store";
 
 /** The meaning of a block: its colour follows. */
 export type Tone = "good" | "warn" | "bad" | "info" | "off";
@@ -36,6 +35,7 @@ export function LoadedPage<Value>(
     <section aria-label={title}>
       <div class="page-head">
         <h2 tabIndex={-1}>{title}</h2>
+        <Age atMs={loader.atMs} />
         <div class="buttons">
           <Button label="Refresh" run={loader.reload} />
           {create}
@@ -52,10 +52,9 @@ export function LoadedValue<Value>(props: LoadedProps<Value>) {
   const { loader, what, refreshMs = 0, children } = props;
   const { value, error } = loader;
   const retry = <Button label="Try again" run={loader.reload} />;
-  // What is gone, or not allowed, stays so.
-  const isOver = () =>
-    loader.error instanceof ProblemError && [403, 404].includes(loader.error.status);
-  useEvery(refreshMs, loader.reload, isOver);
+  // What is gone stays so.
+  const isOver = () => loader.error instanceof ProblemError && loader.error.status === 404;
+  useEvery(refreshMs, loader.refresh, isOver);
   return (
     <>
       {error !== undefined && (
@@ -66,6 +65,24 @@ export function LoadedValue<Value>(props: LoadedProps<Value>) {
       {value === undefined ? error === undefined && <p class="state">Loading.</p> : children(value)}
     </>
   );
+}
+
+/** Says on each page and in each dialog that the session has ended. */
+export function SignedOut() {
+  if (!session.value.isOver) return null;
+  const button = <Button label="Sign in again" run={() => location.reload()} />;
+  return (
+    <Notice tone="bad" title="You are signed out, or may not see this." button={button}>
+      Nothing is read or changed until you sign in again.
+    </Notice>
+  );
+}
+
+/** How long ago something was read: it counts on by itself. */
+export function Age({ atMs }: { atMs: number | undefined }) {
+  const [, tick] = useState({});
+  useEvery(1_000, () => tick({}));
+  return atMs === undefined ? null : <small>read {formatAge(Date.now() - atMs)} ago</small>;
 }
 
 /** A word on a coloured ground. */
@@ -143,63 +160,7 @@ export function Select(props: { label: string; options: Options } & SelectHTMLAt
   );
 }
 
-/** A form whose fields are part of the place: a search, which the key `/` leads to, and others. */
-export function FilterForm(
-  props: Children & {
-    label: string;
-    /** Is called with the text of the search when it is sent. */
-    search?: (text: string) => void;
-  },
-) {
-  const { label, search } = props;
-  const { id, query } = place.value;
-  const text = query.get("q") ?? "";
-  function filter({ currentTarget }: TargetedEvent<HTMLFormElement>): void {
-    const fields = [...new FormData(currentTarget)] as [string, string][];
-    replacePlace({ id, query: new URLSearchParams(fields.filter(([, value]) => value !== "")) });
-  }
-  return (
-    <form
-      class="panel-head scrolls"
-      onInput={filter}
-      onSubmit={(event) => {
-        event.preventDefault();
-        search?.(text);
-      }}
-    >
-      <input
-        type="search"
-        class="search"
-        name="q"
-        aria-label={label}
-        placeholder={label}
-        autocomplete="off"
-        spellcheck={false}
-        value={text}
-      />
-      {props.children}
-    </form>
-  );
-}
-
 /** A time, with its date unless another text is given. */
 export function Time({ atMs, text = formatDate(atMs) }: { atMs: number; text?: string }) {
   return <time dateTime={new Date(atMs).toISOString()}>{text}</time>;
-}
-
-/** A checkbox that selects some items; none when the console only reads. */
-export function SelectBox(props: {
-  selected: Store<readonly string[]>;
-  ids: readonly string[];
-  label: string;
-}) {
-  const { selected, ids, label } = props;
-  if (settings.readOnly || ids.length === 0) return null;
-  const isSelected = ids.every((id) => selected.value.includes(id));
-  // A line is not drawn again when others are selected: its action reads the store.
-  function toggle(): void {
-    const others = selected.value.filter((id) => !ids.includes(id));
-    selected.value = isSelected ? others : [...others, ...ids];
-  }
-  return <input type="checkbox" aria-label={label} checked={isSelected} onChange={toggle} />;
 }

@@ -1,7 +1,7 @@
 import type { ComponentChildren, InputHTMLAttributes, VNode } from "preact";
-import { useId, useLayoutEffect, useRef, useState } from "preact/hooks";
-import { Button, useAction, type Run } from "./action";
-import type { Options } from "./blocks";
+import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { Button, useAction } from "./action";
+import { SignedOut, type Options } from "./blocks";
 import { createStore } from "./store";
 
 /** The dialog that is open. */
@@ -20,26 +20,35 @@ export function Dialog(props: {
   /** The label of the button; undefined when there is only something to read. */
   action?: string;
   isDangerous?: boolean;
-  /** The text to type before the action can be done. */
-  confirmation?: string;
   /** Keeps the dialog open when the action is done. */
   staysOpen?: boolean;
+  /** The progress of an action of several steps: to close the dialog stops it. */
+  progress?: { done: number; of: number };
   /** The action; its failure is shown in the dialog. */
-  submit?: Run<FormData>;
+  submit?: (data: FormData, stop: AbortSignal) => unknown;
 }) {
-  const { children, action, confirmation = "", staysOpen = false } = props;
+  const { children, action, staysOpen = false, progress } = props;
   const title = props.title ?? `${action}?`;
   const dialog = useRef<HTMLDialogElement>(null);
-  const [typed, setTyped] = useState("");
   const close = () => dialog.current?.close();
+  const stop = useMemo(() => new AbortController(), []);
   const { isBusy, problem, start } = useAction(async (data: FormData) => {
-    const said = await props.submit?.(data);
+    const said = await props.submit?.(data, stop.signal);
     if (!staysOpen) close();
     return said;
   });
   useLayoutEffect(() => dialog.current?.showModal(), []);
+  const cancel =
+    isBusy && progress ? "Stop" : action === undefined || staysOpen ? "Close" : "Cancel";
   return (
-    <dialog ref={dialog} aria-label={title} onClose={() => (openedDialog.value = null)}>
+    <dialog
+      ref={dialog}
+      aria-label={title}
+      onClose={() => {
+        stop.abort();
+        openedDialog.value = null;
+      }}
+    >
       <form
         onSubmit={(event) => {
           event.preventDefault();
@@ -47,21 +56,18 @@ export function Dialog(props: {
         }}
       >
         <h2>{title}</h2>
+        <SignedOut />
         {children}
-        {confirmation !== "" && (
-          <TextField
-            label={`Type "${confirmation}" to confirm`}
-            value={typed}
-            onInput={(event) => setTyped(event.currentTarget.value)}
-          />
+        {progress !== undefined && progress.done > 0 && (
+          <progress aria-label="Events" max={progress.of} value={progress.done} />
         )}
         {problem}
         <div class="buttons">
-          <Button label={action === undefined || staysOpen ? "Close" : "Cancel"} run={close} />
+          <Button label={cancel} run={close} />
           {action !== undefined && (
             <button
               class={props.isDangerous === true ? "danger solid" : "primary"}
-              disabled={isBusy || typed !== confirmation}
+              disabled={isBusy}
             >
               {action}
             </button>
@@ -75,7 +81,7 @@ export function Dialog(props: {
 /** A labelled text field. */
 export function TextField(props: { label: string; hint?: string } & InputHTMLAttributes) {
   const { label, hint, ...input } = props;
-  const id = useId();
+  const id = `field-${label}`;
   return (
     <div class="field">
       <label for={id}>{label}</label>

@@ -1,16 +1,12 @@
 import type { CreatedKey, Key } from "../../client/key";
 import { Button, WriteButton } from "./action";
 import { change, send, settings } from "./api";
-import { FilterForm, LoadedPage, Notice, Pill } from "./blocks";
+import { LoadedPage, Notice, Pill } from "./blocks";
 import { Dialog, openDialog, TextField } from "./dialog";
 import { formatDate } from "./format";
-import { CopyButton, Facts, Received, showInvisible } from "./received";
-import { place } from "./route";
+import { CopyButton, Facts, Received } from "./received";
 import { createLoader, createStore } from "./store";
 import { listAll } from "./webhooks";
-
-/** A name that is longer than this, or has invisible characters, cannot be typed again. */
-const MAX_TYPED = 40;
 
 const keys = createLoader(() => listAll<Key>("keys"));
 /** New keys whose secret was not stored yet; each stays until its user says so. */
@@ -32,7 +28,15 @@ export function KeysPage() {
       ))}
     >
       {(all) =>
-        all.length === 0 ? <p class="panel state">There is no key here.</p> : <KeyList all={all} />
+        all.length === 0 ? (
+          <p class="panel state">There is no key here.</p>
+        ) : (
+          <div class="panel keys">
+            {all.map((key) => (
+              <KeyLine key={key.sid} {...key} />
+            ))}
+          </div>
+        )
       }
     </LoadedPage>
   );
@@ -46,22 +50,6 @@ function NewKey({ sid, friendly_name, secret }: CreatedKey) {
       <Facts class="secret mono" of={{ Name: friendly_name, SID: sid, Secret: secret }} />
       <Button label="I have stored it" run={dismiss} />
     </Notice>
-  );
-}
-
-function KeyList({ all }: { all: readonly Key[] }) {
-  const sought = (place.value.query.get("q") ?? "").trim().toLowerCase();
-  const found = all.filter(({ sid, friendly_name }) =>
-    `${friendly_name} ${sid}`.toLowerCase().includes(sought),
-  );
-  return (
-    <div class="panel keys">
-      <FilterForm label="Find by name or SID" />
-      {found.map((key) => (
-        <KeyLine key={key.sid} {...key} />
-      ))}
-      {found.length === 0 && <p class="state">No key matches this search.</p>}
-    </div>
   );
 }
 
@@ -119,12 +107,9 @@ function openKeyForm(key?: Key): void {
 }
 
 function askToRevoke({ sid, friendly_name }: Key): void {
-  const name = friendly_name ?? "";
-  const isTypable =
-    name !== "" && name.trim() === name && name.length <= MAX_TYPED && showInvisible(name) === name;
   const revoke = () => change(keys, "The key was revoked.", "DELETE", `keys/${sid}`);
   openDialog(
-    <Dialog action="Revoke key" isDangerous confirmation={isTypable ? name : sid} submit={revoke}>
+    <Dialog action="Revoke key" isDangerous submit={revoke}>
       <p>
         <Received text={friendly_name} /> stops working at once, wherever it is in use. This cannot
         be undone.

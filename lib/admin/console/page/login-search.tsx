@@ -2,46 +2,54 @@ import type { LoginSearch, PendingWaitRow } from "../console-view";
 import { send } from "./api";
 import { Fold, LoadedValue, Time } from "./blocks";
 import { formatAge, formatDate, plural } from "./format";
-import { hasProcesses, live, MAX_ROWS } from "./live";
+import { countProcesses, live, MAX_ROWS } from "./changes";
 import { Fact, Facts, Received } from "./received";
 import { linkTo, linkToRequests, place } from "./route";
 import { createLoader, createStore } from "./store";
 
-/** The text that was searched last. It may be an identity: it is posted, and in no address. */
-const sought = createStore({ text: "", count: 0 });
+/** A balancer may send several requests to one process before another one responds. */
+const MAX_TURNS = 4;
 
-const login = createLoader(async () => {
-  const found: LoginSearch[] = [];
-  for (;;) {
-    const one = await send<LoginSearch>("POST", "console/search", { text: sought.value.text });
-    if (found.some(({ process }) => process.id === one.process.id)) return found;
-    found.push(one);
-    // Behind a balancer, the next request may reach another one.
-    if (!hasProcesses()) return found;
-  }
-});
+/** A search for a text. It may be an identity: it is posted, and in no address. */
+function createSearch(text: string) {
+  const loader = createLoader(async () => {
+    const found = new Map<string, LoginSearch>();
+    for (let turn = 0; turn < MAX_TURNS * Math.max(countProcesses(), 1); turn++) {
+      const one = await send<LoginSearch>("POST", "console/search", { text });
+      found.set(one.process.id, one);
+      if (found.size >= countProcesses()) break;
+    }
+    return [...found.values()];
+  });
+  return { text, loader };
+}
+
+const search = createStore(createSearch(""));
 
 /** Searches the requests, the queue, the waits and the service for a login. */
 export function searchLogin(text: string): void {
-  if (text.trim() === "") return;
-  login.value = undefined;
-  sought.value = { text: text.trim(), count: sought.value.count + 1 };
+  if (text.trim() !== "") search.value = createSearch(text.trim());
 }
 
 /** Returns the ids of the requests that a search for the text has found. */
 export function findFoundIds(text: string): readonly string[] {
-  return text === sought.value.text ? (login.value ?? []).flatMap(({ ids }) => ids) : [];
+  const { text: sought, loader } = search.value;
+  return text.trim() === sought ? (loader.value ?? []).flatMap(({ ids }) => ids) : [];
 }
 
 /** What the service, the waits and the queue know of the login that was searched. */
 export function FoundLogin() {
   const text = (place.value.query.get("q") ?? "").trim();
-  const { count } = sought.value;
-  if (text === "" || text !== sought.value.text) return null;
+  const { loader } = search.value;
+  if (text === "" || text !== search.value.text) return null;
   return (
-    <LoadedValue key={count} loader={login} what="result of the search">
+    <LoadedValue key={loader} loader={loader} what="result of the search">
       {(found) => (
         <Facts class="wide">
+          <Fact name="Processes">
+            {found.length < countProcesses() &&
+              `${found.length} of ${countProcesses()} responded: the result is not complete`}
+          </Fact>
           <Fact name="Service">
             <ChallengeState found={found} />
           </Fact>
@@ -66,6 +74,7 @@ function ChallengeState({ found }: { found: readonly LoginSearch[] }) {
   const challenge = challenges.find(({ problem }) => problem === undefined) ?? challenges[0];
   if (challenge === undefined) return <>was not asked: no challenge of it is known here</>;
   const { challengeSid, status, date_responded, problem } = challenge;
+  if (problem === "NOT_FOUND") return <>{`knows no challenge ${challengeSid} of this user`}</>;
   if (problem !== undefined) return <>{`does not say (${problem}): ${challengeSid}`}</>;
   const { rows } = live.value;
   const requests = rows.filter((row) =>
@@ -78,7 +87,7 @@ function ChallengeState({ found }: { found: readonly LoginSearch[] }) {
       : `reached ${found.length > 1 ? `these ${found.length} processes` : "this process"}`;
   return (
     <>
-      says <b>{status}</b>
+      says <b>{status}</b> of {challengeSid}
       {isDecided && ` at ${formatDate(date_responded)}`}
       {requests.length > 0
         ? `; ${plural(requests.length, "webhook request")} of it arrived`
@@ -96,16 +105,13 @@ function toFact({ challengeSid, entity, startedAtMs }: PendingWaitRow) {
   );
 }
 
-const pending = createLoader(() => send<PendingWaitRow[]>("GET", "console/waits"));
-
 /** The logins that wait for their challenge. */
-export function PendingWaits({ count }: { count: number }) {
-  if (count === 0) return null;
+export function PendingWaits() {
+  const { totals, waits } = live.value;
+  if (totals === undefined || waits.length === 0) return null;
   return (
-    <Fold title={plural(count, "pending wait")}>
-      <LoadedValue loader={pending} what="waits" refreshMs={5_000}>
-        {(waits) => <Facts class="wide">{waits.map(toFact)}</Facts>}
-      </LoadedValue>
+    <Fold title={plural(totals.waits.count, "pending wait")}>
+      <Facts class="wide">{waits.map(toFact)}</Facts>
     </Fold>
   );
 }

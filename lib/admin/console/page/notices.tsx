@@ -11,10 +11,13 @@ interface Problem {
   row: RequestRow;
 }
 
+/** What is proven comes first, and what is not explained last. */
+const rank = ({ explanation }: RequestRow) => (explanation ? (explanation.isProven ? 0 : 1) : 2);
+
 /** Notices above the list, folded into one line: mismatches by cause, and conflicts. */
 export function Notices({ rows }: { rows: readonly RequestRow[] }) {
   const mismatches = Map.groupBy(
-    rows.filter(({ code }) => code === "SIGNATURE_MISMATCH"),
+    rows.filter(({ code }) => code === "SIGNATURE_MISMATCH").toSorted((a, b) => rank(a) - rank(b)),
     ({ explanation }) => explanation && `${explanation.cause} ${explanation.subject}`,
   );
   const problems: Problem[] = [...mismatches.values()].flatMap((group) =>

@@ -1,13 +1,13 @@
 import { render } from "preact";
-import { useEffect, useLayoutEffect, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef } from "preact/hooks";
 import { announce, Announcer, Button } from "./action";
 import { describeProblem, loadSettings, settings } from "./api";
-import { Pill } from "./blocks";
+import { Age, Pill, SignedOut } from "./blocks";
+import { changes, describeConnection, POLL_MS } from "./changes";
 import { openedDialog } from "./dialog";
 import { formatCount } from "./format";
 import { onKey } from "./keyboard";
 import { createdKeys, KeysPage } from "./keys-page";
-import { connection, followReceiver } from "./live";
 import { IdleQueue, queue, QueuePage } from "./queue-page";
 import { Received } from "./received";
 import { RequestsPage } from "./requests-page";
@@ -16,7 +16,9 @@ import { useEvery, useStores } from "./store";
 import { findings, webhooks } from "./webhooks";
 import { WebhooksPage } from "./webhooks-page";
 
-const BADGE_REFRESH_MS = 30_000;
+const QUEUE_REFRESH_MS = 30_000;
+/** Each asks the service. */
+const WEBHOOKS_REFRESH_MS = 60_000;
 
 const PAGES = [
   { id: "requests", title: "Receiver", thing: "", Page: RequestsPage },
@@ -27,8 +29,10 @@ const PAGES = [
 
 /** How many things of each page need attention; undefined when not known. */
 function useCounts(): Record<string, number | undefined> {
-  useEffect(() => void (settings.receiver !== undefined && webhooks.reload()), []);
-  useEvery(BADGE_REFRESH_MS, () => settings.hasQueue && queue.reload());
+  const hasReceiver = settings.receiver !== undefined;
+  useEvery(POLL_MS, () => hasReceiver && changes.refresh());
+  useEvery(WEBHOOKS_REFRESH_MS, () => hasReceiver && webhooks.refresh());
+  useEvery(QUEUE_REFRESH_MS, () => settings.hasQueue && queue.refresh());
   return {
     requests: 0,
     webhooks: findings.error === undefined ? (findings.value ?? []).length : undefined,
@@ -78,6 +82,7 @@ function Console() {
         </nav>
       </header>
       <main id="content" tabIndex={-1} ref={content}>
+        <SignedOut />
         <IdleQueue />
         <Page />
       </main>
@@ -89,7 +94,7 @@ function Console() {
 
 function Bar() {
   const { name, receiver, readOnly } = settings;
-  const { look, text, isForbidden } = connection.value;
+  const { look, text } = describeConnection();
   const [publicUrl, ...others] = receiver?.publicUrls ?? [];
   return (
     <div class="bar">
@@ -104,9 +109,9 @@ function Bar() {
         </p>
       )}
       {receiver !== undefined && (
-        <p class={`connection ${look}`} role="status">
-          {text}
-          {isForbidden && <Button label="Sign in again" run={() => location.reload()} />}
+        <p class={`connection ${look}`}>
+          <span role="status">{text}</span>
+          <Age atMs={changes.atMs} />
         </p>
       )}
     </div>
@@ -129,7 +134,6 @@ function Badge({ count, thing }: { count: number | undefined; thing: string }) {
 export async function start(): Promise<void> {
   try {
     await loadSettings();
-    if (settings.receiver !== undefined) void followReceiver();
     render(<Console />, document.body);
   } catch (error) {
     render(
@@ -144,5 +148,8 @@ export async function start(): Promise<void> {
 
 addEventListener("keydown", onKey);
 addEventListener("unhandledrejection", ({ reason }) => announce(describeProblem(reason)));
-document.body.replaceChildren();
-void start();
+// In an older browser, page.html stays: it says which one the console needs.
+if (CSS.supports("color", "light-dark(#000, #fff)")) {
+  document.body.replaceChildren();
+  void start();
+}

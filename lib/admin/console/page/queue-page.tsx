@@ -1,12 +1,13 @@
+import { useState } from "preact/hooks";
 import type { DeadLetterGroup, DeadLetterRow, DeadLetterChoice, QueueView } from "../console-view";
 import { WriteButton } from "./action";
 import { send } from "./api";
-import { Cards, LoadedPage, Notice, Pill, SelectBox, Time } from "./blocks";
+import { Cards, LoadedPage, Notice, Pill, Time } from "./blocks";
 import { Dialog, openDialog } from "./dialog";
 import { formatAge, formatCount, plural } from "./format";
 import { Facts, Received, showInvisible } from "./received";
 import { linkTo, linkToRequests, place, useTarget } from "./route";
-import { createLoader, createStore } from "./store";
+import { createLoader } from "./store";
 
 /** The queue, as it was read last. */
 export const queue = createLoader(() => send<QueueView>("GET", "console/queue"));
@@ -55,26 +56,17 @@ function QueueCards(view: QueueView) {
   );
 }
 
-const selected = createStore<readonly string[]>([]);
-
 const nameOf = ({ uuid, accountSid, receiver }: DeadLetterRow) =>
-  JSON.stringify({ uuid, accountSid, receiver });
-
-const choose = (names: readonly string[]): DeadLetterChoice => ({
-  deadLetters: names.map((name) => JSON.parse(name) as DeadLetterRow),
-});
+  [uuid, accountSid, receiver].join();
 
 function DeadLetters({ groups, deadLetters, isCut, atMs }: QueueView) {
-  const names = groups.flatMap((group) => group.deadLetters.map(nameOf));
-  const ticked = names.filter((name) => selected.value.includes(name));
   if (groups.length === 0) return <p class="panel state">No dead letters.</p>;
-  const some = { what: "selected", count: ticked.length, choice: choose(ticked) };
-  const all = { what: "all", count: deadLetters, choice: { count: deadLetters, untilMs: atMs } };
+  const choice = { count: deadLetters, untilMs: atMs };
   return (
     <>
       <div class="page-head">
         <h3>Dead letters by error</h3>
-        <DeadLetterButtons {...(ticked.length > 0 ? some : all)} />
+        <DeadLetterButtons what="all" count={deadLetters} choice={choice} />
       </div>
       {isCut && <p class="notice warn">There are more dead letters than are listed here.</p>}
       {groups.map((group) => (
@@ -94,7 +86,9 @@ function ErrorPanel({ error, count, deadLetters }: DeadLetterGroup) {
         <h4>
           <Received text={error} />
         </h4>
-        {count > 1 && <DeadLetterButtons what="these" count={count} choice={choice} />}
+        {count > 1 && (
+          <DeadLetterButtons what="these" count={count} choice={choice} error={error} />
+        )}
       </div>
       <details open={count === 1 || deadLetters.some(({ uuid }) => uuid === id)}>
         <summary>
@@ -103,19 +97,17 @@ function ErrorPanel({ error, count, deadLetters }: DeadLetterGroup) {
             : plural(count, "event")}
         </summary>
         {deadLetters.map((deadLetter) => (
-          <DeadLetterItem key={nameOf(deadLetter)} {...deadLetter} />
+          <DeadLetterItem key={nameOf(deadLetter)} {...deadLetter} cause={error} />
         ))}
       </details>
     </article>
   );
 }
 
-function DeadLetterItem(deadLetter: DeadLetterRow) {
-  const { uuid, type, entity, pseudonym, attempts } = deadLetter;
-  const name = nameOf(deadLetter);
+function DeadLetterItem({ cause, ...deadLetter }: DeadLetterRow & { cause: string }) {
+  const { uuid, accountSid, receiver, type, entity, pseudonym, attempts } = deadLetter;
   return (
     <div class="dead-letter" {...useTarget(uuid)}>
-      <SelectBox selected={selected} ids={[name]} label={`Select ${uuid}`} />
       <div class="text">
         <p>
           {type === undefined ? "unreadable event" : <Received text={type} />}{" "}
@@ -136,54 +128,109 @@ function DeadLetterItem(deadLetter: DeadLetterRow) {
           <Facts
             of={{
               Version: deadLetter.version,
-              Account: deadLetter.accountSid,
+              Account: accountSid,
               Factor: deadLetter.factorSid,
               Challenge: deadLetter.challengeSid,
-              Receiver: deadLetter.receiver,
+              Receiver: receiver,
               Error: deadLetter.error,
               ...Object.fromEntries(deadLetter.revealed),
             }}
           />
         </details>
       </div>
-      <DeadLetterButtons count={1} choice={choose([name])} />
+      <DeadLetterButtons
+        count={1}
+        choice={{ deadLetters: [{ uuid, accountSid, receiver }] }}
+        error={cause}
+      />
     </div>
   );
 }
 
-/** Buttons that retry or discard dead letters; `what` tells which when there are several. */
-function DeadLetterButtons(chosen: { choice: DeadLetterChoice; count: number; what?: string }) {
+/** Which dead letters to change, and what a dialog says of them. */
+interface Chosen {
+  choice: DeadLetterChoice;
+  count: number;
+  /** Tells which when there are several. */
+  what?: string;
+  /** The error that they have in common. */
+  error?: string;
+}
+
+/** Buttons that retry or discard dead letters. */
+function DeadLetterButtons(chosen: Chosen) {
   const { choice, count, what = "" } = chosen;
   const which = what === "" ? "" : ` ${what} ${formatCount(count)}`;
-  const deadLetters = plural(count, "dead letter");
-  const retry = async () => `${await change("retry", choice)} will be handled again.`;
-  const discard = async () => `${await change("discard", choice)} discarded.`;
-  const askToRetry = () =>
-    openDialog(
-      <Dialog action={`Retry ${deadLetters}`} submit={retry}>
-        <p>The workers run their handlers again, now and once more after each failure.</p>
-      </Dialog>,
-    );
-  const askToDiscard = () =>
-    openDialog(
-      <Dialog action={`Discard ${deadLetters}`} isDangerous submit={discard}>
-        <p>
-          No handler of {count === 1 ? "it" : "them"} will ever run, also not when the service sends
-          the same again. This cannot be undone.
-        </p>
-      </Dialog>,
-    );
+  const ask = (action: "retry" | "discard") => () =>
+    openDialog(<ChangeDialog {...chosen} action={action} />);
+  const retry = () => change("retry", choice);
   return (
     <div class="buttons">
-      <WriteButton label={`Retry${which}`} run={count === 1 ? retry : askToRetry} />
-      <WriteButton label={`Discard${which}`} class="danger" run={askToDiscard} />
+      <WriteButton label={`Retry${which}`} run={count === 1 ? retry : ask("retry")} />
+      <WriteButton label={`Discard${which}`} class="danger" run={ask("discard")} />
     </div>
   );
 }
 
-async function change(action: "retry" | "discard", choice: DeadLetterChoice): Promise<string> {
-  const { count } = await send<{ count: number }>("POST", `console/dead-letters/${action}`, choice);
-  selected.value = [];
-  await queue.reload();
-  return plural(count, "event");
+const CHANGES = {
+  retry: {
+    label: "Retry",
+    text: "The workers run their handlers again, now and once more after each failure.",
+    done: "will be handled again",
+  },
+  discard: {
+    label: "Discard",
+    text: "Their handlers will never run, also not when the service sends the same again. This cannot be undone.",
+    done: "discarded",
+  },
+};
+
+function ChangeDialog({ choice, count, error, action }: Chosen & { action: keyof typeof CHANGES }) {
+  const [done, setDone] = useState(0);
+  const { label, text } = CHANGES[action];
+  return (
+    <Dialog
+      action={`${label} ${plural(count, "dead letter")}`}
+      isDangerous={action === "discard"}
+      progress={{ done, of: count }}
+      submit={(_data, stop) => change(action, choice, stop, setDone)}
+    >
+      {error !== undefined && (
+        <p>
+          <Received text={error} />
+        </p>
+      )}
+      <p>{text}</p>
+    </Dialog>
+  );
+}
+
+/** How many are changed by one request: between two, the action can be stopped. */
+const BATCH = 100;
+
+async function change(
+  action: keyof typeof CHANGES,
+  choice: DeadLetterChoice,
+  stop?: AbortSignal,
+  report?: (done: number) => void,
+): Promise<string> {
+  const total = "count" in choice ? choice.count : choice.deadLetters.length;
+  let changed = 0;
+  let asked = 0;
+  try {
+    while (asked < total) {
+      if (stop?.aborted === true) break;
+      const next = Math.min(asked + BATCH, total);
+      const part = "count" in choice ? { ...choice, count: next - asked } : choice;
+      const path = `console/dead-letters/${action}`;
+      changed += (await send<{ count: number }>("POST", path, part)).count;
+      asked = next;
+      report?.(asked);
+    }
+  } finally {
+    await queue.reload();
+  }
+  const stopped =
+    asked < total ? `Stopped after ${formatCount(asked)} of ${formatCount(total)}: ` : "";
+  return `${stopped}${plural(changed, "event")} ${CHANGES[action].done}.`;
 }

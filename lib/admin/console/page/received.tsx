@@ -58,9 +58,8 @@ export function Fact({ name, children }: { name: string; children?: ComponentChi
 }
 
 /** A button that copies a text, and says so. */
-export function CopyButton(props: { text: string; what: string; label?: string }) {
-  const { text, what, label = "Copy" } = props;
-  const [said, setSaid] = useState("");
+export function CopyButton({ text, what }: { text: string; what: string }) {
+  const [said, setSaid] = useState("Copy");
   async function copy(): Promise<void> {
     // There is no clipboard without HTTPS.
     const clipboard = navigator.clipboard as Clipboard | undefined;
@@ -70,12 +69,12 @@ export function CopyButton(props: { text: string; what: string; label?: string }
     );
     setSaid(isCopied ? "Copied" : "Select it and copy");
     announce(isCopied ? `Copied ${what}.` : "Copying failed: select the text and copy it.");
-    setTimeout(() => setSaid(""), 3_000);
+    setTimeout(() => setSaid("Copy"), 3_000);
   }
   return (
-    <button type="button" class={label === "Copy" ? "copy" : ""} onClick={() => void copy()}>
-      {said === "" ? label : said}
-      {label === "Copy" && <span class="unseen"> {what}</span>}
+    <button type="button" class="copy" onClick={() => void copy()}>
+      {said}
+      <span class="unseen"> {what}</span>
     </button>
   );
 }

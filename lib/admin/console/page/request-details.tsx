@@ -4,10 +4,11 @@ import type { Explanation, QueuedState, RequestDetails, RequestRow } from "../co
 import { Button, WriteButton } from "./action";
 import { readPublicUrl, send, settings } from "./api";
 import { LoadedValue, Pill, Time } from "./blocks";
+import { changes } from "./changes";
 import { openDialog } from "./dialog";
 import { formatDuration, formatTime, plural } from "./format";
-import { CopyButton, Fact, Facts, Received, UrlDifference } from "./received";
-import { ResendDialog } from "./resend";
+import { Fact, Facts, Received, UrlDifference } from "./received";
+import { canRun, ResendDialog } from "./resend";
 import { linkTo, linkToRequests, place } from "./route";
 import { createLoader } from "./store";
 import { UrlButton, webhooks } from "./webhooks";
@@ -76,19 +77,12 @@ function Details({ row, details }: { row: RequestRow; details: RequestDetails })
           ))}
         </Facts>
       </details>
-      <div class="buttons">
-        <CopyButton
-          text={JSON.stringify({ ...row, headers, params }, null, 2)}
-          what="the request"
-          label="Copy as JSON"
+      {canRun(row) && (
+        <WriteButton
+          label="Run the handlers again"
+          run={() => openDialog(<ResendDialog rows={[row]} />)}
         />
-        {row.canResend && (
-          <WriteButton
-            label="Run the handlers again"
-            run={() => openDialog(<ResendDialog rows={[row]} />)}
-          />
-        )}
-      </div>
+      )}
     </>
   );
 }
@@ -153,7 +147,10 @@ function Result({ row: { id, explanation, message, canExplain } }: { row: Reques
       {canExplain && (
         <Button
           label="Find the cause"
-          run={() => send("GET", `console/requests/${id}/explanation`)}
+          run={async () => {
+            await send("GET", `console/requests/${id}/explanation`);
+            await changes.reload();
+          }}
         />
       )}
     </>

@@ -1,21 +1,27 @@
+import type { TargetedEvent } from "preact";
 import type { RequestRow } from "../console-view";
 import { settings } from "./api";
-import { FilterForm, type Options, Select, toOptions } from "./blocks";
+import { type Options, Select, toOptions } from "./blocks";
 import { formatCount, formatDate } from "./format";
-import { live } from "./live";
+import { live } from "./changes";
 import { findFoundIds, searchLogin } from "./login-search";
-import { place } from "./route";
+import { place, replacePlace } from "./route";
 
 const RESULTS: Options = {
   bad: "rejected or failed",
-  ...toOptions(["accepted", "rejected", "failed", "duplicate", "conflict"]),
+  ...toOptions(["accepted", "rejected", "failed", "failing", "duplicate", "conflict"]),
 };
+
+/** The result of a request; "failing" while the queue runs the handlers of its event again. */
+export const stateOf = ({ result, failure }: RequestRow): string =>
+  result === "stored" && failure !== undefined ? "failing" : result;
 
 /** The filters by their name in the address. */
 const FILTERS: Readonly<Record<string, (row: RequestRow, value: string) => boolean>> = {
-  result({ result }, value) {
-    const isBad = result === "rejected" || result === "failed";
-    return value === result || (value === "bad" && isBad) || (value === "accepted" && !isBad);
+  result(row, value) {
+    const state = stateOf(row);
+    const isBad = /rejected|failed|failing/.test(state);
+    return value === state || (value === "bad" && isBad) || (value === "accepted" && !isBad);
   },
   code: ({ code }, value) => code === value,
   type: ({ type }, value) => type === value,
@@ -67,13 +73,35 @@ export function filterRows(
   });
 }
 
-/** The search and the filters of the list. */
+const LABEL = "Find by identity, uuid, SID or path";
+
+/** The search, which the key `/` leads to, and the filters of the list: they are part of the place. */
 export function RequestFilter() {
+  const { id, query } = place.value;
+  const text = query.get("q") ?? "";
+  function filter({ currentTarget }: TargetedEvent<HTMLFormElement>): void {
+    const fields = [...new FormData(currentTarget)] as [string, string][];
+    replacePlace({ id, query: new URLSearchParams(fields.filter(([, value]) => value !== "")) });
+  }
+  function search(event: Event): void {
+    event.preventDefault();
+    searchLogin(text);
+  }
   return (
-    <FilterForm label="Find by identity, uuid, SID or path" search={searchLogin}>
+    <form class="panel-head" onInput={filter} onSubmit={search}>
+      <input
+        type="search"
+        class="search"
+        name="q"
+        aria-label={LABEL}
+        placeholder={LABEL}
+        autocomplete="off"
+        spellcheck={false}
+        value={text}
+      />
       <button>Find</button>
       {Object.entries(listOptions()).map(([name, options]) => {
-        const value = place.value.query.get(name) ?? "";
+        const value = query.get(name) ?? "";
         // A link may name a value that is not listed.
         const all = { ...(value !== "" && { [value]: value }), ...options };
         return (
@@ -82,6 +110,6 @@ export function RequestFilter() {
           </Select>
         );
       })}
-    </FilterForm>
+    </form>
   );
 }

@@ -1,16 +1,21 @@
 import { Component } from "preact";
-import type { RequestResult, RequestRow } from "../console-view";
+import type { RequestRow } from "../console-view";
 import { settings } from "./api";
-import { Pill, SelectBox, Time, type Tone } from "./blocks";
+import { Pill, Time, type Tone } from "./blocks";
 import { formatDuration, formatTime, timeZone } from "./format";
-import { live } from "./live";
+import { live } from "./changes";
 import { Received } from "./received";
 import { OpenRequest } from "./request-details";
-import { selectedRequests } from "./resend";
+import { stateOf } from "./request-filter";
+import { SelectBox, selectedRequests } from "./resend";
 import { place, replacePlace } from "./route";
 
-const toneOf = (result: RequestResult): Tone =>
-  /rejected|failed/.test(result) ? "bad" : /duplicate|conflict/.test(result) ? "warn" : "good";
+const toneOf = (state: string): Tone =>
+  /rejected|failed/.test(state)
+    ? "bad"
+    : /duplicate|conflict|failing/.test(state)
+      ? "warn"
+      : "good";
 
 /** The list of requests, the newest first. A grid: where its columns do not fit, rows are blocks. */
 export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
@@ -22,7 +27,7 @@ export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
       <thead role="rowgroup">
         <tr role="row">
           <th role="columnheader" class="select">
-            <SelectBox selected={selectedRequests} ids={ids} label="Select all" />
+            <SelectBox ids={ids} label="Select all" />
           </th>
           <th role="columnheader">
             Time <small>{timeZone}</small>
@@ -70,13 +75,18 @@ class RequestLine extends Component<LineProps> {
 
   override render({ row, isOpen, hasDates }: LineProps) {
     const { id, atMs, resent } = row;
-    const tone = toneOf(row.result);
+    const tone = toneOf(stateOf(row));
     const time = formatTime(atMs, hasDates);
     const type = row.type ?? describeUnread(row);
-    const result = row.code ?? row.result;
-    function toggle({ target }: Event): void {
-      // A click that ends a selection of text copies something.
-      if (target instanceof HTMLInputElement || String(getSelection()) !== "") return;
+    const result = row.code ?? stateOf(row);
+    function toggle({ target, currentTarget }: Event): void {
+      if (target instanceof HTMLInputElement) return;
+      // A click that ends a selection of text in this row copies something.
+      const isButton = target instanceof HTMLButtonElement;
+      const selection = getSelection();
+      const isSelecting =
+        selection?.isCollapsed === false && selection.containsNode(currentTarget as Node, true);
+      if (isSelecting && !isButton) return;
       replacePlace({ id: isOpen ? undefined : id });
     }
     const select = `Select the request of ${time}`;
@@ -84,7 +94,7 @@ class RequestLine extends Component<LineProps> {
       <>
         <tr role="row" class={`line ${tone}${isOpen ? " open" : ""}`} onClick={toggle}>
           <td role="cell" class="select">
-            {row.canResend && <SelectBox selected={selectedRequests} ids={[id]} label={select} />}
+            {row.canResend && <SelectBox ids={[id]} label={select} />}
           </td>
           <td role="cell" class="time">
             <Time atMs={atMs} text={time} />

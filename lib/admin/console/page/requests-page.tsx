@@ -1,21 +1,20 @@
-import { useEffect, useLayoutEffect, useState } from "preact/hooks";
+import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
 import type { RequestRow, TestEventResult, TokenUse } from "../console-view";
 import { Button } from "./action";
 import { readPublicUrl, send, settings } from "./api";
 import { Cards, Notice, toOptions } from "./blocks";
 import { Choices, Dialog, openDialog } from "./dialog";
 import { formatAge, formatCount, formatDate, formatDuration, plural } from "./format";
-import { held, live } from "./live";
-import { FoundLogin, PendingWaits, searchLogin } from "./login-search";
+import { changes, held, live, MAX_ROWS } from "./changes";
+import { findFoundIds, FoundLogin, PendingWaits, searchLogin } from "./login-search";
 import { Notices, RejectedRequests } from "./notices";
 import { queue } from "./queue-page";
 import { RehearseButton } from "./rehearsal";
 import { LoadedRequest } from "./request-details";
 import { filterRows, RequestFilter } from "./request-filter";
 import { RequestTable } from "./request-table";
-import { ResendButton } from "./resend";
+import { ResendButton, selectedRequests } from "./resend";
 import { place } from "./route";
-import { redraw, useEvery } from "./store";
 import { TrafficChart } from "./traffic-chart";
 
 /** The page of the receiver: its requests, the rejected ones, and why. */
@@ -44,9 +43,9 @@ export function RequestsPage() {
           <small role="status">
             {query.size > 0 && `${plural(found.length, "request")} found.`}
           </small>
-          <div class="buttons scrolls">
+          <div class="buttons">
             <ResendButton found={found} />
-            <HoldButton release={() => setFocus(false)} />
+            <NewRequestsButton release={() => setFocus(false)} />
             {found.length > 0 && <Button label="Export JSONL" run={() => download(found)} />}
             {settings.receiver && <RehearseButton />}
             {settings.receiver?.canSendTest === true && (
@@ -75,56 +74,72 @@ export function RequestsPage() {
               ? "No request matches this filter."
               : totals === undefined
                 ? "Connecting to the receiver."
-                : `No webhook request has arrived yet. The service sends them to ${readPublicUrl()}.`}
+                : `No webhook request has arrived yet. The receiver expects them at ${readPublicUrl()}.`}
           </p>
         )}
       </div>
-      <PendingWaits count={totals?.waits.count ?? 0} />
+      <PendingWaits />
       <RejectedRequests rejections={totals?.rejections ?? []} />
     </section>
   );
 }
 
-/** The rows to show: held, but as they are now, during a pause and while one of them is read. */
-function useShownRows(hasFocus: boolean): readonly RequestRow[] {
-  const { rows, seen } = live.value;
-  const { id } = place.value;
-  const hold = held.value;
-  const newest = new Map(rows.map((row) => [row.id, row]));
-  const shown = hold === undefined ? rows : hold.rows.map((row) => newest.get(row.id) ?? row);
-  const isRead = hasFocus || shown.some((row) => row.id === id);
-  useLayoutEffect(() => {
-    if (isRead && hold === undefined) held.value = { rows, seen, isPaused: false };
-    else if (!isRead && hold?.isPaused === false) held.value = undefined;
-  });
-  return shown;
+/** Whether a row must not go: it is open or ticked. */
+const isUsed = ({ id }: RequestRow) => id === place.value.id || selectedRequests.value.includes(id);
+
+/** The newest rows, and the held ones that are used. */
+function listNewest(hold: readonly RequestRow[]): readonly RequestRow[] {
+  const { rows } = live.value;
+  return [...rows, ...hold.filter((row) => isUsed(row) && rows.every(({ id }) => id !== row.id))];
 }
 
-/** Holds the list while requests arrive, and shows them afterwards. */
-function HoldButton({ release }: { release: () => void }) {
-  const hold = held.value;
+/**
+ * The rows to show: while one of them is used, those that are held, but as they are now. A new search
+ * or filter is of all rows, and what a search has found is never held back.
+ */
+function useShownRows(hasFocus: boolean): readonly RequestRow[] {
   const { rows, seen } = live.value;
-  const newCount = hold === undefined ? 0 : seen - hold.seen;
-  const isPaused = hold?.isPaused === true;
-  function toggle(): void {
-    if (isPaused) held.value = undefined;
-    else if (newCount === 0) held.value = { rows: hold?.rows ?? rows, seen, isPaused: true };
-    else {
-      release();
-      // The open row stays, also when it is not among the newest any more.
-      const open = hold?.rows.filter((row) => row.id === place.value.id) ?? [];
-      const others = open.filter((row) => !rows.some(({ id }) => id === row.id));
-      held.value = { rows: [...rows, ...others], seen, isPaused: false };
-    }
-  }
-  const news = newCount > 0 ? `${formatCount(newCount)} new` : "";
-  const label = isPaused ? `Resume${news && `, ${news}`}` : news ? `Show ${news}` : "Pause";
-  return <Button label={label} aria-pressed={isPaused} run={toggle} />;
+  const { query } = place.value;
+  const asked = query.toString();
+  const lastAsked = useRef(asked);
+  const hold = held.value;
+  const newest = new Map(rows.map((row) => [row.id, row]));
+  const known = hold === undefined ? rows : hold.rows.map((row) => newest.get(row.id) ?? row);
+  const found = findFoundIds(query.get("q") ?? "").flatMap((id) => newest.get(id) ?? []);
+  const late = found.filter((row) => !known.includes(row));
+  const isRead = hasFocus || known.some(isUsed);
+  useLayoutEffect(() => {
+    const isAsked = lastAsked.current !== asked;
+    lastAsked.current = asked;
+    if (isRead && hold === undefined) held.value = { rows, seen };
+    else if (!isRead && hold !== undefined) held.value = undefined;
+    else if (isAsked && hold !== undefined) held.value = { rows: listNewest(hold.rows), seen };
+  });
+  return late.length === 0 ? known : [...known, ...late].toSorted((a, b) => b.atMs - a.atMs);
 }
+
+/** Shows the requests that have arrived since the list is held. */
+function NewRequestsButton({ release }: { release: () => void }) {
+  const hold = held.value;
+  const { seen } = live.value;
+  const newCount = hold === undefined ? 0 : seen - hold.seen;
+  if (hold === undefined || newCount === 0) return null;
+  const count = formatCount(newCount);
+  const label =
+    newCount > MAX_ROWS ? `Show the last ${MAX_ROWS} of ${count} new` : `Show ${count} new`;
+  const show = () => {
+    release();
+    held.value = { rows: listNewest(hold.rows), seen };
+  };
+  return <Button label={label} run={show} />;
+}
+
+const toLine = (row: RequestRow) =>
+  JSON.stringify({ at: new Date(row.atMs).toISOString(), ...row });
 
 function download(rows: readonly RequestRow[]): void {
   const link = document.createElement("a");
-  link.href = URL.createObjectURL(new Blob([rows.map((row) => JSON.stringify(row)).join("\n")]));
+  link.href = URL.createObjectURL(new Blob([rows.map(toLine).join("\n")]));
   link.download = "requests.jsonl";
   link.click();
   URL.revokeObjectURL(link.href);
@@ -132,8 +147,6 @@ function download(rows: readonly RequestRow[]): void {
 
 function TotalCards() {
   const { totals, totalsAtMs } = live.value;
-  // Ages grow while nothing happens.
-  useEvery(5_000, redraw);
   if (totals === undefined) return null;
   const { received, sinceMs, byResult, byCode, waits } = totals;
   const [[topCode, topCount] = ["", 0]] = Object.entries(byCode).toSorted((a, b) => b[1] - a[1]);
@@ -186,6 +199,7 @@ function TestEvent() {
         ? `No response: ${failure}.`
         : `The receiver responded ${status} in ${formatDuration(durationMs)}.`;
     setSent({ text, status, uuid });
+    await changes.reload();
     return text;
   }
   return (

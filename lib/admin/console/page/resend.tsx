@@ -1,10 +1,11 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
 import type { RequestRow, Resent } from "../console-view";
 import { WriteButton } from "./action";
-import { describeProblem, ProblemError, send, settings } from "./api";
+import { describeProblem, ProblemError, send, session, settings } from "./api";
+import { changes } from "./changes";
 import { Dialog, openDialog } from "./dialog";
 import { formatCount, formatDuration, formatTime, plural } from "./format";
-import { Fact, Facts } from "./received";
+import { Fact, Facts, Received } from "./received";
 import { createStore } from "./store";
 
 /** The ids of the requests that are ticked. */
@@ -14,8 +15,41 @@ export const selectedRequests = createStore<readonly string[]>([]);
 const isDead = ({ status, result }: RequestRow) =>
   settings.hasQueue && status === 200 && result === "failed";
 
-const isFailed = ({ result, canResend, resent }: RequestRow) =>
-  result === "failed" && canResend && (!resent || resent.problem);
+/** A checkbox that ticks requests; none when the console only reads. */
+export function SelectBox({ ids, label }: { ids: readonly string[]; label: string }) {
+  const selected = selectedRequests;
+  if (settings.readOnly || ids.length === 0) return null;
+  const isSelected = ids.every((id) => selected.value.includes(id));
+  // A line is not drawn again when others are ticked: its action reads the store.
+  function toggle(): void {
+    const others = selected.value.filter((id) => !ids.includes(id));
+    selected.value = isSelected ? others : [...others, ...ids];
+  }
+  return <input type="checkbox" aria-label={label} checked={isSelected} onChange={toggle} />;
+}
+
+/** The processes that no longer respond; the ids of their requests begin with it. */
+const ended = createStore<readonly string[]>([]);
+const processOf = ({ id }: RequestRow) => id.split("-", 1)[0] ?? "";
+
+/** Whether the handlers of a request can run again. */
+export const canRun = (row: RequestRow): boolean =>
+  row.canResend && !ended.value.includes(processOf(row));
+
+const isFailed = (row: RequestRow) =>
+  row.result === "failed" && canRun(row) && (!row.resent || row.resent.problem);
+
+/** Runs the handlers of one request again. @returns why they did not succeed */
+async function resend(row: RequestRow): Promise<string | undefined> {
+  if (!canRun(row)) return "Its process has ended.";
+  try {
+    return (await send<Resent>("POST", `console/requests/${row.id}/resend`)).problem;
+  } catch (error) {
+    const isOver = error instanceof ProblemError && error.code === "ANOTHER_PROCESS";
+    if (isOver) ended.value = [...ended.value, processOf(row)];
+    return describeProblem(error);
+  }
+}
 
 /** Runs the handlers again: for the requests that are ticked, else for all that have failed since. */
 export function ResendButton({ found }: { found: readonly RequestRow[] }) {
@@ -36,25 +70,22 @@ export function ResendButton({ found }: { found: readonly RequestRow[] }) {
 /** Asks whether the handlers are to run again for the events of requests, and runs them. */
 export function ResendDialog({ rows }: { rows: readonly RequestRow[] }) {
   const [results, setResults] = useState<readonly string[]>([]);
-  const isClosed = useRef(false);
-  useEffect(() => () => void (isClosed.current = true), []);
   const events = plural(rows.length, "event");
   const isMany = rows.length > 1;
   const isDone = isMany && results.length === rows.length;
   const lastMs = rows.reduce((sum, { durationMs }) => sum + durationMs, 0);
-  async function submit(): Promise<string> {
+  async function submit(_data: FormData, stop: AbortSignal): Promise<string> {
     const said: string[] = [];
     const problems = new Set<string>();
     // The oldest first, and one after the other: the handlers of 200 events must not run at a time.
     for (const row of rows.toReversed()) {
-      if (isClosed.current) break;
-      const { problem } = await send<Resent>("POST", `console/requests/${row.id}/resend`).catch(
-        (error: unknown) => ({ problem: describeProblem(error) }),
-      );
+      if (stop.aborted || session.value.isOver) break;
+      const problem = await resend(row);
       if (problem !== undefined) problems.add(problem);
       said.push(problem ?? (isDead(row) ? "given to a worker" : "ran again"));
       setResults([...said]);
     }
+    await changes.reload();
     selectedRequests.value = [];
     const done = rows.some(isDead) ? "A worker runs the handlers" : "The handlers ran";
     if (problems.size === 0) return `${done} again for ${plural(said.length, "event")}.`;
@@ -66,20 +97,19 @@ export function ResendDialog({ rows }: { rows: readonly RequestRow[] }) {
       title={`Run the handlers again for ${events}?`}
       {...(!isDone && { action: "Run again" })}
       staysOpen={isMany}
+      {...(isMany && { progress: { done: results.length, of: rows.length } })}
       submit={submit}
     >
       <p>
         They run in this process, or in a worker for a dead letter, also if they succeeded before.
         {isMany && ` One after the other: the requests took ${formatDuration(lastMs)}.`}
       </p>
-      {results.length > 0 && (
-        <progress aria-label="Events" max={rows.length} value={results.length} />
-      )}
       {isMany && (
         <Facts>
-          {rows.toReversed().map(({ id, atMs, type = "" }, index) => (
+          {rows.toReversed().map(({ id, atMs, type = "", entity, failure, code }, index) => (
             <Fact key={id} name={formatTime(atMs, true)}>
-              {type} {results[index] ?? ""}
+              {type} <Received text={entity} /> <small>{failure ?? code}</small>{" "}
+              {results[index] ?? ""}
             </Fact>
           ))}
         </Facts>

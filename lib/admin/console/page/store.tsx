@@ -1,10 +1,7 @@
 import { useEffect, useState } from "preact/hooks";
 
-/** A value that the page shows: the page is drawn again when another one is set. */
-export type Store<Value> = ReturnType<typeof createStore<Value>>;
-
 /** Draws the page again, once for all calls of a turn. */
-export let redraw = (): void => {};
+let redraw = (): void => {};
 
 /** Is called by the component that all others are in: a change of any store draws it again. */
 export function useStores(): void {
@@ -12,7 +9,7 @@ export function useStores(): void {
   redraw = () => draw({});
 }
 
-/** Creates a shared value. */
+/** Creates a shared value: the page is drawn again when another one is set. */
 export function createStore<Value>(current: Value) {
   return {
     get value() {
@@ -25,13 +22,21 @@ export function createStore<Value>(current: Value) {
   };
 }
 
-/** Runs a task now and, while the page is visible and it is not over, every few milliseconds; 0: once. */
+/**
+ * Runs a task now, when the page is shown again and, while it is visible and not over, every few
+ * milliseconds; 0: once.
+ */
 export function useEvery(ms: number, task: () => unknown, isOver = () => false): void {
   useEffect(() => {
     void task();
     if (ms === 0) return undefined;
-    const timer = setInterval(() => void (document.hidden || isOver() || task()), ms);
-    return () => clearInterval(timer);
+    const run = () => void (document.hidden || isOver() || task());
+    const timer = setInterval(run, ms);
+    document.addEventListener("visibilitychange", run);
+    return () => {
+      clearInterval(timer);
+      document.removeEventListener("visibilitychange", run);
+    };
   }, [ms]);
 }
 
@@ -39,24 +44,38 @@ export function useEvery(ms: number, task: () => unknown, isOver = () => false):
 export interface Loader<Value> {
   value: Value | undefined;
   error: unknown;
+  /** When the value was loaded; undefined before. */
+  atMs: number | undefined;
+  /** Loads it, after the load that runs: that one may be older than what has just been changed. */
   reload(): Promise<void>;
+  /** Loads it unless a load runs: a slow response is awaited. */
+  refresh(): Promise<void>;
 }
 
-/** Creates a loader: the result of the last request wins, also when an earlier one arrives later. */
+/** Creates a loader. */
 export function createLoader<Value>(load: () => Promise<Value>): Loader<Value> {
+  let last = Promise.resolve();
   let count = 0;
+  async function run(): Promise<void> {
+    const result = await load().then(
+      (value) => ({ value, error: undefined, atMs: Date.now() }),
+      (error: unknown) => ({ error }),
+    );
+    count--;
+    Object.assign(loader, result);
+    redraw();
+  }
   const loader: Loader<Value> = {
     value: undefined,
     error: undefined,
-    async reload() {
-      const mine = ++count;
-      const result = await load().then(
-        (value) => ({ value, error: undefined }),
-        (error: unknown) => ({ error }),
-      );
-      if (mine !== count) return;
-      Object.assign(loader, result);
-      redraw();
+    atMs: undefined,
+    reload() {
+      count++;
+      return (last = last.then(run));
+    },
+    refresh() {
+      const { retryAtMs = 0 } = Object(loader.error) as { retryAtMs?: number };
+      return count > 0 || Date.now() < retryAtMs ? last : loader.reload();
     },
   };
   return loader;

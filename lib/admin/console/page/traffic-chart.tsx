@@ -1,21 +1,16 @@
 import { useState } from "preact/hooks";
 import type { Series } from "../console-view";
-import { send } from "./api";
-import { LoadedValue, Select } from "./blocks";
+import { Select } from "./blocks";
+import { live } from "./changes";
 import { formatCount, formatDate } from "./format";
-import { live } from "./live";
 import { replacePlace } from "./route";
-import { createLoader } from "./store";
-
-const REFRESH_MS = 15_000;
-
-const statistics = createLoader(() => send<Series[]>("GET", "console/statistics"));
 
 /** Requests over time. */
 export function TrafficChart() {
   const [index, setIndex] = useState("0");
+  const shown = live.value.series[Number(index)];
   return (
-    <div class="panel">
+    <div class="panel chart">
       <div class="panel-head">
         <Select
           label="Period of the chart"
@@ -24,12 +19,7 @@ export function TrafficChart() {
           onChange={({ currentTarget }) => setIndex(currentTarget.value)}
         />
       </div>
-      <LoadedValue loader={statistics} what="chart" refreshMs={REFRESH_MS}>
-        {(series) => {
-          const shown = series[Number(index)];
-          return shown && <Bars {...shown} />;
-        }}
-      </LoadedValue>
+      {shown && <Bars {...shown} />}
     </div>
   );
 }
@@ -42,7 +32,6 @@ function Bars({ accepted, bad, startMs, stepMs }: Series) {
     return { good, wrong, text, time: `${fromMs}-${fromMs + stepMs}` };
   });
   const most = Math.max(1, ...steps.map(({ good, wrong }) => good + wrong));
-  const startedMs = live.value.totals?.sinceMs ?? 0;
   return (
     <>
       <svg viewBox={`0 0 ${steps.length} ${most}`} preserveAspectRatio="none" aria-hidden="true">
@@ -54,12 +43,6 @@ function Bars({ accepted, bad, startMs, stepMs }: Series) {
             <rect class="bad" x={x + 0.1} y={most - good - wrong} width={0.8} height={wrong} />
           </g>
         ))}
-        {startedMs > startMs && (
-          <g>
-            <title>This process started {formatDate(startedMs)}</title>
-            <rect class="info" x={(startedMs - startMs) / stepMs} width={0.15} height={most} />
-          </g>
-        )}
       </svg>
       <div class="axis">
         <small>{formatDate(startMs)}</small>

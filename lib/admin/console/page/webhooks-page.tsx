@@ -1,6 +1,6 @@
 import type { Finding, Webhook } from "../../client/webhook";
 import { WriteButton } from "./action";
-import { change, describeProblem, readPublicUrl, send, settings } from "./api";
+import { change, describeProblem, ProblemError, readPublicUrl, send, settings } from "./api";
 import { LoadedPage, Notice, Pill, toOptions } from "./blocks";
 import { Choices, Dialog, openDialog, TextField } from "./dialog";
 import { formatDate } from "./format";
@@ -10,7 +10,10 @@ import { changeWebhook, findings, update, UrlButton, webhooks } from "./webhooks
 
 /** The page of the webhooks, with the differences between them and the receiver. */
 export function WebhooksPage() {
-  const found = findings.error === undefined ? (findings.value ?? []) : [];
+  const all = findings.error === undefined ? (findings.value ?? []) : [];
+  // The others may follow from a URL that differs: mended before it, events would arrive twice.
+  const causes = all.filter(({ code }) => code === "URL_DIFFERS");
+  const found = causes.length > 0 ? causes : all;
   const missing = found.find(({ sid }) => sid === undefined);
   return (
     <LoadedPage
@@ -18,7 +21,7 @@ export function WebhooksPage() {
       loader={webhooks}
       create={<CreateButton label="Create webhook" isPrimary={missing === undefined} />}
     >
-      {(all) => (
+      {(list) => (
         <>
           {findings.error !== undefined && (
             <Notice tone="bad" title="The comparison with the receiver failed.">
@@ -34,14 +37,14 @@ export function WebhooksPage() {
               {missing.fix}
             </Notice>
           )}
-          {all.map((webhook) => (
+          {list.map((webhook) => (
             <WebhookCard
               key={webhook.sid}
               webhook={webhook}
               findings={found.filter(({ sid }) => sid === webhook.sid)}
             />
           ))}
-          {all.length === 0 && (
+          {list.length === 0 && (
             <p class="panel state">
               The service has no webhook yet. Without one it sends no events.
             </p>
@@ -67,6 +70,9 @@ function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) 
   const askToDisable = () =>
     openDialog(
       <Dialog action="Disable webhook" isDangerous submit={toggle}>
+        <p>
+          <Received text={webhook.friendly_name} />, <Received text={webhook_url} class="mono" />
+        </p>
         <p>The service sends no more of its events, and does not send them later.</p>
       </Dialog>,
     );
@@ -131,19 +137,36 @@ function askToDelete({ sid, friendly_name, webhook_url }: Webhook): void {
   );
 }
 
+/** The order of event types means nothing. */
+const show = (value: unknown) => (Array.isArray(value) ? value.toSorted().join() : value);
+
+/** Lists the fields of a form that are not as in a webhook. */
+function listChanges(body: object, webhook: Webhook) {
+  return Object.entries(body)
+    .filter(([name, value]) => show(value) !== show(webhook[name as keyof Webhook]))
+    .map(([name]) => name);
+}
+
 function openWebhookForm(webhook?: Webhook): void {
   const { receiver, eventTypes } = settings;
   const suggestedUrl = receiver?.isUrlComplete === true ? readPublicUrl() : "";
   const isNew = webhook === undefined;
-  function submit(data: FormData): Promise<string> {
-    // The server hides the user info of a webhook_url: a URL that is not changed is not sent.
-    if (data.get("webhook_url") === webhook?.webhook_url) data.delete("webhook_url");
+  async function submit(data: FormData): Promise<string> {
     const types = data.getAll("event_types");
+    if (types.length === 0) throw new ProblemError(0, "", "Tick at least one event type.");
     const event_types = types.includes("*") ? ["*"] : types;
-    const body = { ...Object.fromEntries(data), event_types };
-    return isNew
-      ? change(webhooks, "The webhook was created.", "POST", "webhooks", body)
-      : change(webhooks, "The changes were saved.", "PATCH", `webhooks/${webhook.sid}`, body);
+    const body: Record<string, unknown> = { ...Object.fromEntries(data), event_types };
+    if (isNew) return change(webhooks, "The webhook was created.", "POST", "webhooks", body);
+    const path = `webhooks/${webhook.sid}`;
+    // Also because the server hides the user info of a webhook_url.
+    const changed = listChanges(body, webhook);
+    if (listChanges(body, await send<Webhook>("GET", path)).join() !== changed.join()) {
+      await webhooks.reload();
+      throw new ProblemError(0, "", "The webhook has changed meanwhile. Open the form again.");
+    }
+    if (changed.length === 0) return "Nothing was changed.";
+    const sent = Object.fromEntries(changed.map((name) => [name, body[name]]));
+    return change(webhooks, "The changes were saved.", "PATCH", path, sent);
   }
   openDialog(
     <Dialog
@@ -228,16 +251,7 @@ function MendButton({ finding, webhook }: FindingProps) {
     const label = `${UPDATE_LABELS[code]} ${eventType}`.trim();
     return <WriteButton class={look} {...update(webhook, label, mend.change)} />;
   }
-  return mend.action === "delete" ? (
-    <WriteButton label="Delete this webhook" class="danger" run={() => askToDelete(webhook)} />
-  ) : (
-    <WriteButton label="Replace it with a webhook that uses POST" run={() => replace(webhook)} />
-  );
-}
-
-/** The new one first: no event is lost. Events that both send are dropped as duplicates or run once. */
-async function replace(webhook: Webhook): Promise<string> {
-  const { friendly_name, event_types, webhook_url, status, version } = webhook;
-  await send("POST", "webhooks", { friendly_name, event_types, webhook_url, status, version });
-  return change(webhooks, "The webhook was replaced.", "DELETE", `webhooks/${webhook.sid}`);
+  if (mend.action !== "delete") return null;
+  const run = () => askToDelete(webhook);
+  return <WriteButton label="Delete this webhook" class="danger" run={run} />;
 }

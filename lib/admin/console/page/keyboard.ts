@@ -1,22 +1,6 @@
-import { Dialog, openDialog } from "./dialog";
-import { Facts } from "./received";
 import { place, replacePlace } from "./route";
 
-const KEY_LIST = (
-  <Dialog title="Keys of the keyboard">
-    <Facts
-      of={{
-        "/": "Go to the search",
-        "↑ ↓": "Move through the rows",
-        Enter: "Open or close a row",
-        Escape: "Close the open row",
-        "?": "Show this list",
-      }}
-    />
-  </Dialog>
-);
-
-/** Responds to the keys of the console. */
+/** Goes to the search by `/`, moves through the rows by the arrows, and closes the open one by Escape. */
 export function onKey(event: KeyboardEvent): void {
   const { key, target } = event;
   if (event.ctrlKey || event.metaKey || event.altKey || document.querySelector("dialog") !== null)
@@ -32,7 +16,6 @@ export function onKey(event: KeyboardEvent): void {
   const isList = target instanceof HTMLSelectElement;
   if (isTyping || (isList && key !== "/")) return;
   if (key === "/") document.querySelector<HTMLElement>("main .search")?.focus();
-  else if (key === "?") openDialog(KEY_LIST);
   else if (key !== "ArrowDown" && key !== "ArrowUp") return;
   else if (!moveFocus(key === "ArrowDown" ? 1 : -1)) return;
   event.preventDefault();
