@@ -8,6 +8,7 @@ it.each([
   ["123456", "1…6"],
   ["123", "1…"],
   ["ab", "…"],
+  ["😀😀😀ada@example.com😀", "😀😀😀…om😀"],
 ])("of the identity %s at most a third and 6 characters remain: %s", (identity, masked) => {
   expect(maskIdentity(identity)).toBe(masked);
 });

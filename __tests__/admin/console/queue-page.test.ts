@@ -1,5 +1,5 @@
 import { describeWithBrowser } from "../../support/browser";
-import { press, useConsolePages } from "./console-page";
+import { press, said, useConsolePages } from "./console-page";
 import { createMemoryQueue } from "./memory-queue";
 
 const { openConsole } = useConsolePages();
@@ -60,6 +60,26 @@ describeWithBrowser("the page of the queue", () => {
     await press(page, "Discard 1,001 dead letters");
     await page.getByText("No dead letters.").waitFor();
     expect(queue.changes).toHaveLength(1_002);
+  });
+
+  it("stops a discard of many, and says what was done", async () => {
+    const queue = createMemoryQueue(Array<string>(250).fill("down"));
+    const { page } = await openConsole("#/queue", { router: { queue } });
+    await press(page, "Discard these 250");
+    await page.locator("dialog", { hasText: "down" }).waitFor();
+    let release = (): void => {};
+    const stopped = new Promise<void>((resolve) => (release = resolve));
+    let batches = 0;
+    await page.route("**/dead-letters/discard", async (route) => {
+      if (++batches === 2) await stopped;
+      await route.continue();
+    });
+    await press(page, "Discard 250 dead letters");
+    await page.locator("progress[value='100']").waitFor();
+    await press(page, "Stop");
+    release();
+    await said(page, "Stopped after 200 of 250: 200 events discarded.");
+    expect(queue.changes).toHaveLength(200);
   });
 
   const SIDS = ["Version", "Account", "Factor", "Challenge"];

@@ -2,6 +2,7 @@
 import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
 import { eventFixture } from "express-push-verification/testing";
 import type { QueueView } from "../../../lib/admin/console/console-view";
+import { silent } from "../../support/receivers";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
 import { startConsole, useConsoles } from "./console-app";
 import { createMemoryQueue } from "./memory-queue";
@@ -78,6 +79,17 @@ describe("GET /console/queue", () => {
     const view = await readQueue(createMemoryQueue(errors));
     expect([view.groups.length, view.groups[0]?.count, view.isCut]).toEqual([groups, count, isCut]);
   });
+});
+
+it("GET /console/queue responds 503 STORE_UNAVAILABLE when the store is down", async () => {
+  const errors: unknown[] = [];
+  const logger = { ...silent, error: (fields: object) => void errors.push(fields) };
+  const stats = () => Promise.reject(new Error("connect ECONNREFUSED"));
+  const queue = { ...createMemoryQueue([]), stats };
+  const app = await startConsole({ router: { queue, logger } });
+  const body = { code: "STORE_UNAVAILABLE" };
+  expect(await app.call("/queue")).toMatchObject({ status: 503, body });
+  expect(errors).toMatchObject([{ err: { cause: { message: "connect ECONNREFUSED" } } }]);
 });
 
 const ERRORS = ["down", "x".repeat(600), "down"];

@@ -44,6 +44,9 @@ describeWithBrowser("the receiver's page", () => {
     await page.getByText("2 problems").click();
     await notice("Nothing is proven", "1 request of the last 2 had a wrong signature.");
     await notice("/, and publicUrl is", "1 request of the last 2 had a wrong signature.");
+    // What is proven comes first.
+    const [first] = await page.locator("details .notice").allInnerTexts();
+    expect(first).toContain("/, and publicUrl is");
   });
 
   it("sends a test event over the network, signed on the server", async () => {

@@ -2,10 +2,11 @@
 import { readFile } from "node:fs/promises";
 import type { RequestRow } from "../../../lib/admin/console/console-view";
 import { describeWithBrowser } from "../../support/browser";
-import { startConsole } from "./console-app";
+import { startServer } from "../../support/servers";
+import { MOUNT, startConsole } from "./console-app";
 import { press, useConsolePages } from "./console-page";
 
-const { openPage } = useConsolePages();
+const { openPage, allowFaults } = useConsolePages();
 
 const JANE = "jane.doe@example.com";
 const CHALLENGE = `YC${"a1".repeat(16)}`;
@@ -56,6 +57,75 @@ describeWithBrowser("the list of requests", () => {
     expect(await listTypes()).toHaveLength(6);
   });
 
+  it("finds what has arrived while a row is open", async () => {
+    const { app, page, lines, search, listTypes } = await openList();
+    await lines.first().click();
+    await app.deliver("factor.verified", { uuid: "four-unit" });
+    await page.getByRole("button", { name: "Show 1 new" }).waitFor();
+    expect(await lines.count()).toBe(4);
+    await search.fill("four-unit");
+    await page.getByText("1 request found.").waitFor();
+    expect(await listTypes()).toEqual(["factor.verified v2"]);
+  });
+
+  it("stays while rows are ticked, also by a click that does not focus a control", async () => {
+    const { app, page, lines } = await openList();
+    // Safari focuses no control at a click.
+    await page.evaluate("addEventListener('mousedown', (event) => event.preventDefault())");
+    await page.getByLabel("Select the request of").first().check();
+    expect(await page.evaluate("document.activeElement.tagName")).toBe("BODY");
+    await app.deliver("factor.verified");
+    await press(page, "Show 1 new");
+    await lines.nth(4).waitFor();
+    await page.getByLabel("Select the request of").nth(1).uncheck();
+    expect(await page.getByRole("button", { name: /^Show/ }).count()).toBe(0);
+  });
+
+  it("opens a row by its button whatever is selected, and selects a text in a row without a click", async () => {
+    const { page, lines } = await openList();
+    const select = (selector: string) =>
+      page.evaluate(`getSelection().selectAllChildren(document.querySelector("${selector}"))`);
+    const details = page.locator(".details");
+    await select(".requests .event");
+    await lines.first().dispatchEvent("click");
+    expect(await details.count()).toBe(0);
+    await lines.nth(1).dispatchEvent("click");
+    await details.waitFor();
+    await select(".details dd");
+    await lines.first().getByRole("button").click();
+    await lines.first().locator("[aria-expanded=true]").waitFor();
+    await select("h1");
+    await page.keyboard.press("Enter");
+    await details.waitFor({ state: "detached" });
+  });
+
+  it("asks for a process that has ended once, however many of its events had failed", async () => {
+    const failing = async (publicUrl?: string) => {
+      const app = await startConsole(publicUrl === undefined ? {} : { receiver: { publicUrl } });
+      app.push.onAny(() => Promise.reject(new Error("down")));
+      return app;
+    };
+    let app = await failing();
+    for (const uuid of ["a", "b", "c"]) await app.deliver("challenge.denied", { uuid });
+    const port = await startServer((req, res) => app.server.emit("request", req, res));
+    allowFaults(/status of 409/);
+    const page = await openPage(`http://127.0.0.1:${port}${MOUNT}/`);
+    const run = page.getByRole("button", { name: "Run 3 failed since" });
+    await run.waitFor();
+    app = await failing();
+    let sent = 0;
+    page.on("request", (request) => {
+      if (request.url().endsWith("/resend")) sent++;
+    });
+    await run.click();
+    await press(page, "Run again", true);
+    await page.getByRole("alert").getByText("3 of 3 events failed.").waitFor();
+    expect(sent).toBe(8);
+    expect(app.audits).toEqual([]);
+    await press(page, "Close");
+    await run.waitFor({ state: "detached" });
+  });
+
   it("is used with the keyboard, within the chosen results and codes, which are counted", async () => {
     const { page, lines, results, listTypes } = await openList();
     const codes = page.getByRole("combobox", { name: "code" });
@@ -103,6 +173,7 @@ describeWithBrowser("the list of requests", () => {
     await press(page, "Export JSONL", true);
     const text = await readFile(await (await downloaded).path(), "utf8");
     const rows = text.split("\n").map((line) => JSON.parse(line) as RequestRow);
+    expect(rows[0]).toMatchObject({ at: new Date(rows[0]?.atMs ?? 0).toISOString() });
     expect(rows.map(({ uuid }) => uuid)).toEqual(["three", "two-unit", "one-unit"]);
     expect(rows.map(({ entity }) => entity).filter((entity) => entity === shown)).toHaveLength(2);
     expect(text.includes(JANE)).toBe(reveal);

@@ -337,7 +337,7 @@ it.each<[state: string, attempts: number, row: object]>([
   ["waiting", 0, { result: "stored", message: "Its event is waiting." }],
   ["delayed", 1, { result: "stored", message, failure }],
   ["dead", 1, { result: "failed", status: 200 }],
-  ["discarded", 0, { result: "failed", message: "Its event is discarded." }],
+  ["discarded", 0, { result: "failed", message: "Its event is discarded.", canResend: false }],
   ["handled", 1, { result: "handled" }],
 ])("a stored event is %s as in its queue, and counts as stored", async (state, attempts, row) => {
   const failed = { at: new Date(2_000), error: `HANDLER_FAILED: no user ${JANE}` };
@@ -502,6 +502,7 @@ describe("POST /console/requests/:id/resend", () => {
   it.each([
     ["dead", ["retry evt-1"], undefined],
     ["delayed", [], expect.stringContaining("delayed")],
+    ["discarded", [], "Its event was discarded."],
   ])("leaves an event that is %s to the queue", async (state, changes, problem) => {
     const queue = createQueueWith(state);
     const retry = async (uuid: string) => queue.changes.push(`retry ${uuid}`) > 0;
@@ -512,5 +513,21 @@ describe("POST /console/requests/:id/resend", () => {
     expect((await resend(app, 1)).body.problem).toEqual(problem);
     expect(queue.changes).toEqual(changes);
     expect(handler).toHaveBeenCalledTimes(1);
+  });
+
+  it("says that an event has failed again, also in the queue", async () => {
+    const failed = { error: "HANDLER_FAILED: down", durationMs: 1, process: undefined };
+    const failures = [{ ...failed, at: new Date(2_000) }];
+    const queue = createQueueWith("dead", failures);
+    const store = { ...queue, store: () => Promise.resolve("new"), outcomes: {} };
+    const retry = () => Promise.resolve(true);
+    const shown = { router: { queue: { ...queue, retry } }, receiver: { queue: store as never } };
+    const app = await startConsole(shown);
+    await app.deliver();
+    expect((await resend(app, 1)).body.problem).toBeUndefined();
+    failures.push({ ...failed, at: new Date(Date.now() + 1_000) });
+    await readRequests(app);
+    await until(async () => (await readRequests(app)).rows[0]?.resent?.problem !== undefined);
+    expect((await readRequests(app)).rows).toMatchObject([{ result: "failed" }]);
   });
 });

@@ -86,6 +86,47 @@ describeWithBrowser("the page of the webhooks", () => {
     ]);
   });
 
+  it("sends only the fields that were edited, and none when the webhook has changed meanwhile", async () => {
+    const app = await startConsole();
+    const { sid } = app.upstream.createWebhook({ webhook_url: app.publicUrl, event_types: ["*"] });
+    const page = await openPage(`${app.url}#/webhooks`);
+    const rename = async (name: string) => {
+      await press(page, "Edit");
+      await page.getByLabel("Name", { exact: true }).fill(name);
+    };
+    await rename("first");
+    const patched = page.waitForRequest((request) => request.method() === "PATCH");
+    await submit(page);
+    expect((await patched).postDataJSON()).toEqual({ friendly_name: "first" });
+    await said(page, "The changes were saved.");
+    await rename("second");
+    const event_types = ["challenge.denied"] as const;
+    await app.upstream.client.webhooks.update(sid, { event_types: [...event_types] });
+    await submit(page);
+    await page.getByRole("alert").getByText("The webhook has changed meanwhile.").waitFor();
+    const left = { friendly_name: "first", event_types };
+    expect(await app.upstream.listWebhooks()).toMatchObject([left]);
+    await press(page, "Cancel");
+    await press(page, "Edit");
+    for (const box of await page.locator("[name=event_types]:checked").all()) await box.uncheck();
+    await submit(page);
+    await page.getByRole("alert").getByText("Tick at least one event type.").waitFor();
+  });
+
+  it("mends a URL that differs before what follows from it", async () => {
+    const app = await startConsole();
+    app.push.on(["challenge.approved", "factor.created"], () => {});
+    const webhook_url = `${app.publicUrl}/`;
+    app.upstream.createWebhook({ webhook_url, event_types: ["challenge.denied"], version: "v1" });
+    const page = await openPage(`${app.url}#/webhooks`);
+    await page.locator("article .notice").waitFor();
+    expect(await page.locator(".notice button").allInnerTexts()).toEqual([
+      "Set webhook_url to publicUrl",
+    ]);
+    await press(page, "Set webhook_url to publicUrl");
+    await page.getByRole("button", { name: "Subscribe to factor.created" }).waitFor();
+  });
+
   it("is led to by a link, keeps the user info of a URL, and knows no findings while the service is down", async () => {
     const app = await startConsole();
     const webhook_url = app.publicUrl.replace("//", "//svc:hush-hush@");

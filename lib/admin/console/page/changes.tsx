@@ -1,6 +1,6 @@
 import type { Changes, RequestRow, Totals } from "../console-view";
 import { announce } from "./action";
-import { describeProblem, ProblemError, send } from "./api";
+import { describeProblem, ProblemError, send, session } from "./api";
 import { plural } from "./format";
 import { createLoader, createStore } from "./store";
 
@@ -69,6 +69,7 @@ function apply(found: Changes): void {
 /** Whether the list is up to date, in words; the banner of the page says that a session has ended. */
 export function describeConnection(): { look: string; text: string } {
   const { error, atMs } = changes;
+  if (session.value.isOver) return { look: "bad", text: "Signed out" };
   if (error === undefined)
     return { look: "good", text: atMs === undefined ? "Connecting" : "Up to date" };
   const isLost = error instanceof ProblemError && error.status === 0;

@@ -1,0 +1,59 @@
+/** The page of a console whose session has ended: it never claims that something has succeeded. */
+import type { RequestHandler, Response } from "express";
+import { describeWithBrowser } from "../../support/browser";
+import { startConsole } from "./console-app";
+import { press, submit, useConsolePages } from "./console-page";
+import { createMemoryQueue } from "./memory-queue";
+
+const { openPage, allowFaults } = useConsolePages();
+
+const SIGNED_OUT = "You are signed out, or may not see this.";
+
+/** How an app responds to those who are signed out. */
+const RESPONSES: [name: string, respond: (res: Response) => unknown][] = [
+  ["a redirect to its login", (res) => res.redirect("/login")],
+  ["a redirect to another origin", (res) => res.redirect("https://login.example.com/")],
+  ["the page of its login", (res) => res.send("<!doctype html><title>Sign in</title>")],
+  ["401", (res) => res.status(401).json({ error: "unauthorized" })],
+  ["403", (res) => res.status(403).send("Forbidden")],
+];
+
+describeWithBrowser("a console whose app responds to a session that has ended with", () => {
+  it.each(RESPONSES)("%s", async (_name, respond) => {
+    let isOver = false;
+    // The browser itself asks for the icon again.
+    const guard: RequestHandler = ({ path }, res, next) =>
+      void (isOver && !path.endsWith(".svg") ? respond(res) : next());
+    const router = { before: [guard], queue: createMemoryQueue(["down"]) };
+    const app = await startConsole({ router });
+    const page = await openPage(`${app.url}#/webhooks`);
+    await press(page, "Create webhook");
+    await page.getByLabel("Name", { exact: true }).fill("login events");
+    await page.getByLabel("* all events").check();
+    // The browser logs the statuses, and each redirect that it does not follow.
+    allowFaults(/status of 40[13]|other origin: https:\/\/login/);
+    isOver = true;
+    await submit(page);
+    await page.getByRole("alert").getByText("You are signed out, or may not do this.").waitFor();
+    await page.locator("dialog .notice", { hasText: SIGNED_OUT }).waitFor();
+    expect(await page.locator("#announcer").textContent()).not.toContain("created");
+    await press(page, "Cancel");
+    for (const tab of ["Receiver", "Queue", "Keys", "Webhooks"]) {
+      await page.getByRole("link", { name: new RegExp(`^${tab}`) }).click();
+      await page.locator("main > .notice", { hasText: SIGNED_OUT }).waitFor();
+      expect(await page.getByText("Up to date").count()).toBe(0);
+    }
+
+    const askedAtMs: number[] = [];
+    for (let polls = 0; polls < 3; polls++) {
+      await page.waitForRequest("**/console/changes*");
+      askedAtMs.push(performance.now());
+    }
+    const [first = 0, , last = 0] = askedAtMs;
+    expect(last - first).toBeGreaterThan(4_000);
+    isOver = false;
+    await page.locator("main > .notice", { hasText: SIGNED_OUT }).waitFor({ state: "detached" });
+    await page.getByText("Up to date").waitFor();
+    expect(await app.upstream.listWebhooks()).toEqual([]);
+  });
+});
