@@ -12,7 +12,7 @@ import { Interruption } from "./environment";
 import { printNote, type Terminal } from "./terminal";
 import { readTextFile } from "./text-file";
 import { addTriggerCommand } from "./trigger-command";
-import { addWhyCommand, explainCode } from "./why-command";
+import { addWhyCommand } from "./why-command";
 import { UsageError } from "./arguments";
 
 const { version } = require("../../package.json") as { version: string };
@@ -88,11 +88,13 @@ function reportFailure(error: unknown, terminal: Terminal): number {
   return isUsage ? EXIT_CODES.usage : EXIT_CODES.failed;
 }
 
+/** The errors of this package that have a code. */
+const CODED = new Set(["WebhookError", "ApiError", "InputError", "QueueError", "EmulatorError"]);
+
 /** Returns the command that explains the code of an error of this package, or an empty text. */
 function pointToCode(error: unknown): string {
-  const { code } = Object(error) as { code?: unknown };
-  if (typeof code !== "string" || explainCode(code) === undefined) return "";
-  return ` More: push-webhooks why ${code}`;
+  const { name, code } = Object(error) as { name: string; code: string };
+  return CODED.has(name) ? ` More: push-webhooks why ${code}` : "";
 }
 
 /** Returns the code that shells have for Ctrl-C, or for a process that another one ended. */
