@@ -100,6 +100,14 @@ it.each<[what: string, exit: number, run: () => Promise<number>]>([
     },
   ],
   [
+    "the webhook request never arrives",
+    200,
+    async () => {
+      shown = { status: "approved" };
+      return (await begin()).wait();
+    },
+  ],
+  [
     "`confirm` says no: a forged approval",
     202,
     async () => {

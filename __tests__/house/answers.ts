@@ -11,6 +11,14 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
   ["use `require` or `import`, CommonJS, TypeScript", "release/package.test.ts", "createRequire"],
   ["choose which event types are sent", "admin/client/configuration-drift.test.ts", "ensure"],
   ["know whether the service retries after a 500"],
+  ["the user approved, and the webhook never came", "docs/login-exits.test.ts", "never arrives"],
+  [
+    "prove that a login works in production, a smoke test",
+    "admin/rehearsal/rehearse.test.ts",
+    "rehearse",
+  ],
+  ["upgrade or roll back this package beside a queue", "durable/store-format.test.ts", "it"],
+  ["restore a queue from a backup", "durable/sqlite/advice.test.ts", "restore"],
   [
     "the webhook is not received, nothing arrives, no request in the log",
     "cli/program.test.ts",
