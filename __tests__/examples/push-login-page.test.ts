@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { describeWithBrowser, useBrowser } from "../support/browser";
 import { expectGoodLooks } from "../support/page-looks";
-import { PASSWORD, startLoginApp, type LoginApp } from "../support/login-app";
+import { PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
 
 describeWithBrowser("the page of the login", () => {
   let app: LoginApp;
@@ -59,6 +59,64 @@ describeWithBrowser("the page of the login", () => {
     await visible(page, "signed-in");
     await page.click("#logout");
     await visible(page, "signed-out");
+  });
+
+  it("lets its connections go while it is hidden, and signs in when it is shown again", async () => {
+    const page = await open();
+    await beginLogin(page);
+    const show = (isHidden: boolean) =>
+      page.evaluate(`{
+        Object.defineProperty(document, "hidden", { configurable: true, value: ${isHidden} });
+        document.dispatchEvent(new Event("visibilitychange"));
+      }`);
+    const ended = page.waitForEvent("requestfailed", (request) =>
+      request.url().endsWith("/login/outcome"),
+    );
+    await show(true);
+    await ended;
+    let asked = 0;
+    page.on("request", () => void asked++);
+    const [sid] = app.challengeSids;
+    const path = `${app.url}/phone/challenges/${sid}/${app.readNumber()}`;
+    expect((await fetch(path, { method: "POST" })).ok).toBe(true);
+    await app.emulator.settled();
+    expect(asked).toBe(0);
+    await show(false);
+    await visible(page, "signed-in");
+  });
+
+  it("shows the phone and the login after a proxy had responded with 502", async () => {
+    app = await startLoginApp();
+    const page = await openPage(`${app.url}/`);
+    for (const path of ["/phone/questions", "/login"]) {
+      await page.route(app.url + path, (route) => route.fulfill({ status: 502 }), { times: 2 });
+    }
+    allowFaults(/502/);
+    await page.goto(`${app.url}/`);
+    await visible(page, "signed-out");
+    await visible(page, "phone");
+  });
+
+  it("opens the console beside a login that waits, which finds it, and stays signed in there", async () => {
+    const page = await open();
+    const staff = await page.context().newPage();
+    await staff.goto(`${app.url}/staff?key=${STAFF_KEY}`);
+    await beginLogin(page);
+    const opened = page.context().waitForEvent("page");
+    await page.click("#console a");
+    const console = await opened;
+    await console.getByText("Service").first().waitFor();
+    await console.getByText(/says pending of YC/).waitFor();
+    await approve(page);
+    await visible(page, "signed-in");
+    await console.locator(".requests .line", { hasText: "challenge.approved" }).waitFor();
+  });
+
+  it("says that a number may have been mistaken", async () => {
+    const page = await open();
+    await beginLogin(page);
+    await page.click(`.question .primary:not(:text-is("${app.readNumber()}")) >> nth=0`);
+    await page.waitForSelector('#denied:has-text("another number was chosen")');
   });
 
   it("says that the phone did not respond in time", async () => {

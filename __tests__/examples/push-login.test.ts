@@ -28,12 +28,9 @@ function openBrowser(url: string) {
 
 /** Reads the questions that the simulated phone shows, the newest first. */
 async function readQuestions(url: string) {
-  const { body } = await fetch(`${url}/phone/events`);
-  const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
-  const { value = "" } = await reader.read();
-  await reader.cancel();
+  const response = await fetch(`${url}/phone/questions`);
   type Shown = { questions: { sid: string; numbers: number[] }[] };
-  return (JSON.parse(value.replace(/^data: /, "")) as Shown).questions;
+  return ((await response.json()) as Shown).questions;
 }
 
 describe("the login example", () => {
@@ -210,8 +207,32 @@ describe("the login example", () => {
     await respondOnPhone("approve");
     expect(await outcome()).toBe("signed-in");
     await get("/admin/push/webhooks").expect(200);
-    const consoleUrl = `admin/push/#/requests?q=${app.challengeSids.at(-1)}`;
+    const consoleUrl = `admin/push/#/requests?q=${app.challengeSids.at(-1)}%20${ADA}`;
     await get("/login").expect({ state: "signed-in", user: "ada", consoleUrl });
+  });
+
+  it("keeps staff signed in who opened the console while the login waited", async () => {
+    const { get, signIn: logIn, outcome } = openBrowser(url);
+    await logIn();
+    const asked = untilRequests(1);
+    const signedIn = outcome();
+    await asked;
+    await get(`/staff?key=${STAFF_KEY}`).expect(302);
+    await respondOnPhone("approve");
+    expect(await signedIn).toBe("signed-in");
+    await get("/admin/push/webhooks").expect(200);
+  });
+
+  it("signs nobody in whose session was ended in another tab while the login waited", async () => {
+    const { post, signIn: logIn, outcome, state } = openBrowser(url);
+    await logIn();
+    const asked = untilRequests(1);
+    const ended = outcome();
+    await asked;
+    await post("/logout");
+    await respondOnPhone("approve");
+    expect(await ended).toBe("ended");
+    expect(await state()).toBe("signed-out");
   });
 });
 
@@ -268,11 +289,9 @@ describeNeeds("process groups")("npm start", () => {
       expect(await browser.outcome()).toBe(isApproved ? "signed-in" : "denied");
     }
     await until(() => handled().some((line) => line.includes("challenge.denied")));
-    // An open page: a stream, and a connection that a browser opened ahead of its requests.
+    // A connection that a browser opened ahead of its requests.
     connect(Number(port), hostname).on("error", () => {});
-    const stream = await fetch(new URL("phone/events", login));
     kill("SIGINT");
-    await stream.text();
     await until(() => !isRunning());
     expect(handled().toSorted()).toEqual(
       ["challenge.approved", "challenge.denied", ...FACTOR_TYPES].map((type) => `handled: ${type}`),

@@ -60,7 +60,6 @@ export async function startLoginApp(ttlMs = 60_000, waitMs = 20_000) {
   phone.register();
 
   async function stop(): Promise<void> {
-    phone.close();
     server.close();
     server.closeAllConnections();
     await push.close();

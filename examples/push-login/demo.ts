@@ -31,9 +31,6 @@ export async function startDemo(
       PUSH_PUBLIC_URL: publicUrl,
     },
     phone,
-    async close() {
-      phone.close();
-      await emulator.close();
-    },
+    close: () => emulator.close(),
   };
 }

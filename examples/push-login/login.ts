@@ -10,8 +10,8 @@ declare module "express-session" {
     user: string;
     /** The id of the login attempt of this browser. */
     attempt: string;
-    /** The challenge of its last attempt, for the link to the console. */
-    challengeSid: string;
+    /** The challenge and the identity of its last attempt, for the link to the console. */
+    sought: string;
   }
 }
 
@@ -81,7 +81,7 @@ export function createLogin(options: LoginOptions): Router {
     if (attempt === undefined) throw new LoginError(429, "The user has too many open logins.");
     await askUser(attempt, phone, req.ip);
     req.session.attempt = attempt.id;
-    req.session.challengeSid = attempt.challengeSid;
+    req.session.sought = `${attempt.challengeSid} ${entityIdentity}`;
     res.status(201).json({ ...describe(attempt), ...linkToConsole(req) });
   });
 
@@ -89,9 +89,9 @@ export function createLogin(options: LoginOptions): Router {
     // The session says which attempt this is. The request names neither user nor challenge: an
     // attacker could name an approval that was given for something else.
     const attempt = attempts.find(req.session.attempt);
-    const state = attempt === undefined ? "ended" : await awaitOutcome(attempt, res);
+    let state = attempt === undefined ? "ended" : await awaitOutcome(attempt, res);
     if (state === "signed-in" && attempt !== undefined) {
-      await startSession(req, attempt.user);
+      if (!(await startSession(req, attempt.user))) state = "ended";
     }
     // 202: not decided yet. No proxy responds with it.
     if (state === "waiting") res.status(202);
@@ -177,24 +177,30 @@ export function createLogin(options: LoginOptions): Router {
   return router;
 }
 
-/** Signs a user in under a new session id: the old one existed before the user was known. */
-async function startSession(req: Request, user: string): Promise<void> {
-  const { isStaff, challengeSid } = req.session;
+/**
+ * Signs a user in under a new session id: the old one existed before the user was known. Returns false
+ * when another tab has ended the session.
+ */
+async function startSession(req: Request, user: string): Promise<boolean> {
+  // Another tab may have changed it during the wait: staff who opened the console there stay in it.
+  const isThere = await new Promise((resolve) => {
+    req.session.reload((error: unknown) => resolve(!(error instanceof Error)));
+  });
+  if (isThere !== true) return false;
+  const { isStaff, sought } = req.session;
   await new Promise<void>((resolve, reject) => {
     req.session.regenerate((error: unknown) =>
       error instanceof Error ? reject(error) : resolve(),
     );
   });
-  req.session.user = user;
-  // Who looks at the console in another tab stays signed in there.
-  if (isStaff === true) req.session.isStaff = true;
-  if (challengeSid !== undefined) req.session.challengeSid = challengeSid;
+  Object.assign(req.session, { user, isStaff, sought });
+  return true;
 }
 
 /** Staff see where the console shows this login. */
-function linkToConsole({ session: { isStaff, challengeSid } }: Request) {
-  if (isStaff !== true || challengeSid === undefined) return {};
-  return { consoleUrl: `admin/push/#/requests?q=${challengeSid}` };
+function linkToConsole({ session: { isStaff, sought } }: Request) {
+  if (isStaff !== true || sought === undefined) return {};
+  return { consoleUrl: `admin/push/#/requests?q=${encodeURIComponent(sought)}` };
 }
 
 /** Describes an attempt to the page; the ids of the attempt and the challenge stay on the server. */

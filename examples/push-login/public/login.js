@@ -4,7 +4,7 @@
 const TITLES = {
   "signed-out": "Sign in",
   waiting: "Approve on your phone",
-  denied: "Denied",
+  denied: "Not approved",
   expired: "No response",
   unknown: "No outcome",
   "signed-in": "Welcome",
@@ -20,7 +20,12 @@ const form = /** @type {HTMLFormElement} */ (element("signed-out"));
 let expiresAtMs = 0;
 /** @type {ReturnType<typeof setInterval> | undefined} */
 let countdown;
+/** Another tab may have asked for its state just before this one was signed in. */
+const tabs = new BroadcastChannel("login");
+let isWaiting = false;
 let waiting = new AbortController();
+
+const pause = () => new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
 
 /**
  * @param {string} path
@@ -40,6 +45,7 @@ function post(path, body = {}, signal) {
 function show(login) {
   const state = login.state in TITLES ? login.state : "signed-out";
   clearInterval(countdown);
+  isWaiting = false;
   waiting.abort();
   for (const id of Object.keys(TITLES)) element(id).hidden = id !== state;
   const title = TITLES[/** @type {keyof typeof TITLES} */ (state)];
@@ -65,6 +71,14 @@ function showWaiting({ phoneName = "", device = "", number = 0, leftMs = 0 }) {
   expiresAtMs = Date.now() + leftMs;
   showTimeLeft();
   countdown = setInterval(showTimeLeft, 1_000);
+  isWaiting = true;
+  wait();
+}
+
+/** Waits for the outcome while the page is visible: browsers open six connections to an origin. */
+function wait() {
+  waiting.abort();
+  if (!isWaiting || document.hidden) return;
   waiting = new AbortController();
   void awaitOutcome(waiting.signal);
 }
@@ -89,19 +103,27 @@ async function awaitOutcome(signal) {
       if (!response.ok) throw new Error(String(response.status));
       const login = /** @type {LoginState} */ (await response.json());
       // Ended in another tab: this browser may be signed in.
-      return login.state === "ended" ? await refresh() : show(login);
+      if (login.state === "ended") return await refresh();
+      show(login);
+      // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a channel has no origin
+      if (login.state === "signed-in") tabs.postMessage(login.state);
+      return;
     } catch {
       if (signal.aborted) return;
       element("waiting-text").textContent = "Connection lost, trying again";
-      await new Promise((resolve) => setTimeout(resolve, RETRY_PAUSE_MS));
+      await pause();
       element("waiting-text").textContent = "Waiting for your response";
     }
   }
 }
 
+/** Shows the state of this browser, as soon as the server responds with it. */
 async function refresh() {
-  const response = await fetch("login", { headers: { Accept: "application/json" } });
-  show(await response.json());
+  for (;;) {
+    const response = await fetch("login").catch(() => undefined);
+    if (response?.ok) return show(await response.json());
+    await pause();
+  }
 }
 
 const FORM_ERRORS = new Map([
@@ -146,4 +168,6 @@ for (const button of document.querySelectorAll(".again")) {
   button.addEventListener("click", () => show({ state: "signed-out" }));
 }
 
-await refresh();
+document.addEventListener("visibilitychange", wait);
+tabs.addEventListener("message", () => void refresh());
+void refresh();

@@ -1,5 +1,7 @@
 // @ts-check
-// The simulated phone: its questions arrive as server-sent events.
+// The simulated phone: it asks for its questions every second, while its page is visible.
+
+const REFRESH_MS = 1_000;
 
 /** @typedef {{ sid: string, details: { message: string, fields?: { label: string, value: string }[] }, numbers: number[] }} Question */
 
@@ -69,10 +71,16 @@ function showTime() {
   element("clock").textContent = now.toLocaleTimeString("en-GB", { timeStyle: "short" });
 }
 
-const events = new EventSource("phone/events");
-events.addEventListener("message", ({ data }) => {
+/** What is shown: buttons that somebody may be pressing are not drawn again. */
+let shown = "";
+
+async function showQuestions() {
+  const response = await fetch("phone/questions");
+  const text = await response.text();
+  if (!response.ok || text === shown) return;
+  shown = text;
   /** @type {{ name: string, questions: Question[] }} */
-  const { name, questions } = JSON.parse(data);
+  const { name, questions } = JSON.parse(text);
   element("phone").hidden = false;
   element("phone-owner").textContent = name;
   element("questions").replaceChildren(...questions.map(createQuestion));
@@ -81,6 +89,15 @@ events.addEventListener("message", ({ data }) => {
   else if (!element("phone-status").textContent.startsWith("You ")) {
     element("phone-status").textContent = "No requests";
   }
-});
-showTime();
-setInterval(showTime, 1_000);
+}
+
+async function run() {
+  for (;;) {
+    showTime();
+    // With the real service there is no phone here; a failure is tried again.
+    if (!document.hidden) await showQuestions().catch(() => {});
+    await new Promise((resolve) => setTimeout(resolve, REFRESH_MS));
+  }
+}
+
+void run();

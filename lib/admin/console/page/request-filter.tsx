@@ -58,7 +58,8 @@ export function filterRows(
 ): readonly RequestRow[] {
   const chosen = Object.entries(FILTERS).filter(([name]) => query.has(name));
   const text = (query.get("q") ?? "").trim();
-  const sought = text.toLowerCase();
+  // Of `<challenge SID> <identity>`, the rows have the SID.
+  const sought = text.toLowerCase().replace(/^(yc\w{32}) .*/, "$1");
   const found = findFoundIds(text);
   return rows.filter((row) => {
     const { id, uuid, accountSid, factorSid, challengeSid, claimed, target, pseudonym } = row;
