@@ -25,7 +25,7 @@ const ROWS = `
     select replace(key::text, '-', '') as key, replace(content::text, '-', '') as content,
       is_discarded as "isDiscarded", expires_at as "expiresAtMs" from push.delivery
   ) as delivery), '[]') as deliveries, coalesce((select json_agg(outcome) from (
-    select replace(key::text, '-', '') as key, params, expires_at as "expiresAtMs" from push.outcome
+    select replace(key::text, '-', '') as key, value, expires_at as "expiresAtMs" from push.outcome
   ) as outcome), '[]') as outcomes`;
 
 describeWithPostgres("the storage in Postgres", () => {

@@ -41,7 +41,7 @@ export async function walk(seed: number, real: RealStorage): Promise<void> {
   }
 
   function outcome() {
-    return { key: hex(pick(UUIDS), 32), params: `[${count++}]` };
+    return { key: hex(pick(UUIDS), 32), value: `[${count++}]` };
   }
 
   function newEvent() {

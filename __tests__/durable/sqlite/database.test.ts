@@ -127,7 +127,7 @@ describe("an error while the file is opened, although the system says that it ma
   });
 
   it.each([
-    ["linux", "chown -R"],
+    ["linux", "chown"],
     ["win32", "icacls"],
   ])("has advice for %s: %s", (platform, command) => {
     const own = Object.getOwnPropertyDescriptor(process, "platform")!;

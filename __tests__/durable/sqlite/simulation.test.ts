@@ -19,7 +19,7 @@ async function start(ttls = LASTING): Promise<RealStorage> {
   const members = opened.prepare("SELECT id, seen_at AS seenAtMs, since AS sinceMs FROM member");
   const deliveries = opened.prepare(`SELECT lower(hex(key)) AS key, lower(hex(content)) AS content,
     is_discarded AS isDiscarded, expires_at AS expiresAtMs FROM delivery`);
-  const outcomes = opened.prepare(`SELECT lower(hex(key)) AS key, params,
+  const outcomes = opened.prepare(`SELECT lower(hex(key)) AS key, value,
     expires_at AS expiresAtMs FROM outcome`);
   return {
     async call(method, args, nowMs) {
