@@ -1,5 +1,6 @@
 import {
   type ChallengeEvent,
+  type ChallengeOutcome,
   CLOSED,
   createRequestRetry,
   type DeliveryResult,
@@ -14,7 +15,7 @@ import {
 } from "../core/door";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../kit/closing";
 import { validateOptions } from "../kit/validate-options";
-import { createClosedError, keepConnected } from "./availability";
+import { Availability, createClosedError } from "./availability";
 import { createBatches } from "./batches";
 import { createEventOperations } from "./dead-letters";
 import { describeQueueHealth } from "./health";
@@ -24,7 +25,12 @@ import type { QueueSettings } from "./queue-options";
 import { createRunner, type WorkOptions } from "./runner";
 import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from "./storage";
 import { compareContent, toNewEvent } from "./stored-event";
-import { createWorkerPool, type RunningWorker, type WorkerPool } from "./worker";
+import {
+  createWorkerPool,
+  type RunningWorker,
+  type WorkerContext,
+  type WorkerPool,
+} from "./worker";
 
 export type {
   DeadLetter,
@@ -92,7 +98,7 @@ export type Engine = Storage & (Claims | WorkerPool);
 const PAUSES = { firstMs: 25, longestMs: 200 };
 
 /**
- * Creates the queue of an engine: all that engines have in common. @internal
+ * Creates the queue of an engine: all that engines have in common. Its methods need no `this`. @internal
  *
  * @param createEventRunner replaced by the simulation, whose runs need no handlers.
  */
@@ -101,154 +107,206 @@ export function createQueue(
   settings: QueueSettings,
   createEventRunner = createRunner,
 ): DurableQueue {
-  const { name, storeTimeoutMs, maxPending, logger } = settings;
+  const queue = new OpenQueue(engine, settings, createEventRunner);
   const { names } = engine;
-  const localWorkers = new Set<RunningWorker>();
-  const running = new Set<Promise<unknown>>();
-  let closed: Promise<void> | undefined;
+  return {
+    ...createEventOperations(engine, settings.name, (operation) => queue.runAndLook(operation)),
+    ready: () => queue.ready(),
+    outcomes: {
+      record: (account, outcome) => queue.record(account, outcome),
+      wait: queue.outcomes.wait,
+    },
+    store: (queued, deadlineAtMs) => queue.store(queued, deadlineAtMs),
+    work: (handlers, options) => queue.work(handlers, options),
+    stats: () => queue.run(() => engine.stats()),
+    ...(names && { names: () => queue.run(names) }),
+    health: () => queue.health(),
+    close: (options) => queue.close(options),
+    [Symbol.asyncDispose]: () => queue.close(),
+  };
+}
 
-  const availability = keepConnected(engine, logger, onOpen, onHint);
-  const outcomes = createSharedOutcomes(engine, settings);
-  const context = { settings, availability, lookForEvents };
-  const pool: WorkerPool = "claim" in engine ? createWorkerPool(engine, context) : engine;
-  const storeEvent = createBatches(
-    (events: readonly NewEvent[]) => availability.watchWrite(engine.store(events), true),
-    engine.storeBatches,
-  );
-  const storeOutcome = createBatches(async (items: readonly StoredOutcome[]) => {
-    await availability.watchWrite(engine.record(items), true);
-    return [];
-  });
-  const retry = createRequestRetry({
-    what: engine.title,
-    retryForMs: storeTimeoutMs,
-    maxRetrying: maxPending,
-    pauses: PAUSES,
-    isNeutral: (error) => error instanceof QueueError,
-  });
+/** A queue in this process, until it is closed. */
+class OpenQueue {
+  readonly outcomes: ReturnType<typeof createSharedOutcomes>;
+  readonly #engine: Engine;
+  readonly #settings: QueueSettings;
+  readonly #createRunner: typeof createRunner;
+  readonly #availability: Availability;
+  readonly #context: WorkerContext;
+  readonly #pool: WorkerPool;
+  readonly #retry: ReturnType<typeof createRequestRetry>;
+  readonly #storeEvent: ReturnType<typeof createBatches<NewEvent, string>>;
+  readonly #storeOutcome: ReturnType<typeof createBatches<StoredOutcome, void>>;
+  /** Those of this process that have not finished. */
+  readonly #workers = new Set<RunningWorker>();
+  /** The operations that have not settled. */
+  readonly #running = new Set<Promise<unknown>>();
+  /** Resolves at the end of `close`; undefined before its call. */
+  #closed: Promise<void> | undefined;
 
-  function onOpen(): void {
-    outcomes.recheck();
-    pool.onOpen?.();
+  constructor(engine: Engine, settings: QueueSettings, createEventRunner: typeof createRunner) {
+    this.#engine = engine;
+    this.#settings = settings;
+    this.#createRunner = createEventRunner;
+    const availability = new Availability(
+      engine,
+      settings.logger,
+      () => this.#onOpen(),
+      (hint) => this.#onHint(hint),
+    );
+    this.#availability = availability;
+    this.outcomes = createSharedOutcomes(engine, settings);
+    const context = { settings, availability, lookForEvents: () => this.#lookForEvents() };
+    this.#context = context;
+    this.#pool = "claim" in engine ? createWorkerPool(engine, context) : engine;
+    this.#storeEvent = createBatches(
+      (events) => availability.watchWrite(engine.store(events), true),
+      engine.storeBatches,
+    );
+    this.#storeOutcome = createBatches(async (items) => {
+      await availability.watchWrite(engine.record(items), true);
+      return [];
+    });
+    this.#retry = createRequestRetry({
+      what: engine.title,
+      retryForMs: settings.storeTimeoutMs,
+      maxRetrying: settings.maxPending,
+      pauses: PAUSES,
+      isNeutral: (error) => error instanceof QueueError,
+    });
   }
 
-  function onHint({ hasEvents, outcomes: keys }: Hint): void {
-    if (hasEvents) lookForEvents();
-    outcomes.notice(keys);
+  async ready(): Promise<void> {
+    this.#assertNotClosed();
+    await this.#availability.ready();
   }
 
-  function lookForEvents(): void {
-    for (const worker of localWorkers) worker.look?.();
+  store(queued: QueuedEvent, deadlineAtMs: number): Promise<DeliveryResult> {
+    const { event, uuid, receiver } = queued;
+    const queue = this.#settings.name;
+    const describe = () => ({ queue, type: event.type, uuid, receiver, carrier: {} });
+    return trace("store", describe, (traced) =>
+      this.#storeOnce(queued, deadlineAtMs, traced?.carrier),
+    );
+  }
+
+  async record(account: string, outcome: ChallengeOutcome): Promise<void> {
+    const stored = this.outcomes.toStored(account, outcome);
+    await this.run((isWanted) => this.#storeOutcome(stored, isWanted));
+    this.outcomes.notice([stored.key]);
+  }
+
+  work(handlers: Handlers, options: WorkOptions = {}): EventWorker {
+    this.#assertNotClosed();
+    const runner = this.#createRunner(handlers, options, this.#settings, (account, event) =>
+      this.#recordConfirmed(account, event),
+    );
+    const worker = this.#pool.startWorker(runner, this.#context);
+    this.#workers.add(worker);
+    return this.#toEventWorker(worker);
+  }
+
+  async health(): Promise<Health> {
+    if (this.#closed !== undefined) return CLOSED;
+    return describeQueueHealth(this.#availability, this.#workers, () => this.#engine.stats());
+  }
+
+  close(options: CloseOptions = {}): Promise<void> {
+    validateOptions("close", options, CLOSE_RULES);
+    this.outcomes.close();
+    return (this.#closed ??= this.#drain(options));
   }
 
   /** Runs an operation, and again while the store fails, up to `storeTimeoutMs`. */
-  async function run<Value>(
+  async run<Value>(
     attempt: (isWanted: () => boolean) => Promise<Value>,
     deadlineAtMs?: number,
   ): Promise<Value> {
-    if (closed !== undefined) throw createClosedError();
+    this.#assertNotClosed();
     let isOver = false;
-    const result = retry(() => {
-      availability.assertOpen();
+    const result = this.#retry(() => {
+      this.#availability.assertOpen();
       return attempt(() => !isOver);
     }, deadlineAtMs);
-    running.add(result);
+    this.#running.add(result);
     try {
       return await result;
     } finally {
       isOver = true;
-      running.delete(result);
+      this.#running.delete(result);
     }
   }
 
-  /** Also while the queue closes, and without a limit: an outage must not use up attempts. */
-  async function recordConfirmed(account: string, event: ChallengeEvent): Promise<void> {
-    const outcome = outcomes.toStored(account, toOutcome(event));
-    const stored = availability.writeAtLast(() => storeOutcome(outcome).then(() => true));
-    if ((await stored) !== true) throw createClosedError();
-    outcomes.notice([outcome.key]);
+  /** Runs an operation after which events may be due. */
+  async runAndLook<Value>(operation: () => Promise<Value>): Promise<Value> {
+    const value = await this.run(operation);
+    this.#lookForEvents();
+    return value;
   }
 
-  async function storeOnce(
+  #assertNotClosed(): void {
+    if (this.#closed !== undefined) throw createClosedError();
+  }
+
+  #onOpen(): void {
+    this.outcomes.recheck();
+    this.#pool.onOpen?.();
+  }
+
+  #onHint({ hasEvents, outcomes: keys }: Hint): void {
+    if (hasEvents) this.#lookForEvents();
+    this.outcomes.notice(keys);
+  }
+
+  #lookForEvents(): void {
+    for (const worker of this.#workers) worker.look?.();
+  }
+
+  async #storeOnce(
     queued: QueuedEvent,
     deadlineAtMs: number,
     carrier: Record<string, string> | undefined,
   ): Promise<DeliveryResult> {
     const { event, account, needsConfirmation = false } = queued;
     const isKnown = isChallengeEvent(event) && !needsConfirmation;
-    const outcome = isKnown ? outcomes.toStored(account, toOutcome(event)) : undefined;
-    const added = toNewEvent(name, queued, outcome, carrier);
-    const kept = await run((isWanted) => storeEvent(added, isWanted), deadlineAtMs);
+    const outcome = isKnown ? this.outcomes.toStored(account, toOutcome(event)) : undefined;
+    const added = toNewEvent(this.#settings.name, queued, outcome, carrier);
+    const kept = await this.run((isWanted) => this.#storeEvent(added, isWanted), deadlineAtMs);
     const result = compareContent(queued, added.content, kept);
     if (result === "new") {
-      lookForEvents();
-      if (outcome !== undefined) outcomes.notice([outcome.key]);
+      this.#lookForEvents();
+      if (outcome !== undefined) this.outcomes.notice([outcome.key]);
     }
     return result;
   }
 
-  function toEventWorker(worker: RunningWorker): EventWorker {
+  /** Also while the queue closes, and without a limit: an outage must not use up attempts. */
+  async #recordConfirmed(account: string, event: ChallengeEvent): Promise<void> {
+    const outcome = this.outcomes.toStored(account, toOutcome(event));
+    const record = () => this.#storeOutcome(outcome).then(() => true);
+    if ((await this.#availability.writeAtLast(record)) !== true) throw createClosedError();
+    this.outcomes.notice([outcome.key]);
+  }
+
+  #toEventWorker(worker: RunningWorker): EventWorker {
     let finished: Promise<void> | undefined;
-    function closeWorker(options: CloseOptions = {}): Promise<void> {
+    const close = (options: CloseOptions = {}) => {
       validateOptions("close", options, CLOSE_RULES);
       return (finished ??= settleWithin(
-        worker.finish().then(() => void localWorkers.delete(worker)),
+        worker.finish().then(() => void this.#workers.delete(worker)),
         options,
       ));
-    }
-    return { close: closeWorker, [Symbol.asyncDispose]: () => closeWorker() };
+    };
+    return { close, [Symbol.asyncDispose]: () => close() };
   }
 
-  async function drain(options: CloseOptions): Promise<void> {
-    const finishing = [...localWorkers].map((worker) => worker.finish());
-    await settleWithin(Promise.allSettled([...running, ...finishing]), options);
-    for (const worker of localWorkers) worker.abandon();
-    pool.stop?.();
-    availability.close();
-    await engine.close();
+  async #drain(options: CloseOptions): Promise<void> {
+    const finishing = [...this.#workers].map((worker) => worker.finish());
+    await settleWithin(Promise.allSettled([...this.#running, ...finishing]), options);
+    for (const worker of this.#workers) worker.abandon();
+    this.#pool.stop?.();
+    this.#availability.close();
+    await this.#engine.close();
   }
-
-  function close(options: CloseOptions = {}): Promise<void> {
-    validateOptions("close", options, CLOSE_RULES);
-    outcomes.close();
-    return (closed ??= drain(options));
-  }
-
-  return {
-    ...createEventOperations(engine, name, async (operation) => {
-      const value = await run(operation);
-      lookForEvents();
-      return value;
-    }),
-    ready: () =>
-      closed === undefined ? availability.ready() : Promise.reject(createClosedError()),
-    outcomes: {
-      async record(account, outcome) {
-        const stored = outcomes.toStored(account, outcome);
-        await run((isWanted) => storeOutcome(stored, isWanted));
-        outcomes.notice([stored.key]);
-      },
-      wait: outcomes.wait,
-    },
-    store(queued, deadlineAtMs) {
-      const { event, uuid, receiver } = queued;
-      const describe = () => ({ queue: name, type: event.type, uuid, receiver, carrier: {} });
-      return trace("store", describe, (traced) => storeOnce(queued, deadlineAtMs, traced?.carrier));
-    },
-    work(handlers, options = {}) {
-      if (closed !== undefined) throw createClosedError();
-      const runner = createEventRunner(handlers, options, settings, recordConfirmed);
-      const worker = pool.startWorker(runner, context);
-      localWorkers.add(worker);
-      return toEventWorker(worker);
-    },
-    stats: () => run(() => engine.stats()),
-    ...(names && { names: () => run(names) }),
-    async health() {
-      if (closed !== undefined) return CLOSED;
-      return describeQueueHealth(availability, localWorkers, () => engine.stats());
-    },
-    close,
-    [Symbol.asyncDispose]: () => close(),
-  };
 }
