@@ -11,7 +11,7 @@ import type { RedisSettings } from "./options";
 import { createReplicaConfirmation } from "./replicas";
 import { createSetupCheck, findTlsError, toConnectionError, tryCommands } from "./setup";
 import { readStats } from "./stats";
-import { startRedisWorker } from "./worker";
+import { RedisWorker } from "./worker";
 
 /**
  * Notes the job of each uuid, and sets outcomes and announces their keys, except those of challenges
@@ -130,7 +130,7 @@ export function openRedisStore(settings: RedisSettings): Engine {
     storeBatches: { maxItems: 32, maxRunning: 4 },
     ...deadLetters,
     startWorker: (runner, context) =>
-      startRedisWorker(runner, context, { settings, jobs, deadLetters }),
+      new RedisWorker(runner, context, { settings, jobs, deadLetters }),
     async connect(listener) {
       onHint = listener;
       try {

@@ -33,189 +33,223 @@ const BEAT_MS = 2_000;
 const FAILING_MS = 8_000;
 const RESTART_MS = 500;
 
-/** Starts a worker of BullMQ that runs handlers for stored events. */
-export function startRedisWorker(
-  runner: Runner,
-  { availability }: WorkerContext,
-  {
-    settings,
-    jobs,
-    deadLetters,
-  }: { settings: RedisSettings; jobs: Jobs; deadLetters: RedisDeadLetters },
-): RunningWorker {
-  const { name, prefix, logger } = settings;
-  const { redis, end: endConnection } = openConnection(settings, "worker");
-  const beats = createWorkerBeats(redis, settings);
-  const workerId = crypto.randomUUID();
-  let bull: Worker<JobData> | undefined;
-  const stopping = new AbortController();
-  let failedAtMs: number | undefined;
-  let hold: QueueStats["hold"];
-  const active = new Set<string | undefined>();
-  const state = new EventEmitter();
-  void start();
+/** A worker of BullMQ that runs handlers for stored events. */
+export class RedisWorker implements RunningWorker {
+  readonly #runner: Runner;
+  readonly #availability: WorkerContext["availability"];
+  readonly #settings: RedisSettings;
+  readonly #jobs: Jobs;
+  readonly #deadLetters: RedisDeadLetters;
+  readonly #connection: ReturnType<typeof openConnection>;
+  /** Shows the processes that this worker takes events. */
+  readonly #beats: ReturnType<typeof createWorkerBeats>;
+  readonly #id = crypto.randomUUID();
+  readonly #beatTimer = setInterval(() => this.#beat(), BEAT_MS).unref();
+  /** Undefined before the connection is ready, and between an end and the restart. */
+  #bull: Worker<JobData> | undefined;
+  readonly #stopping = new AbortController();
+  /** When BullMQ last reported a rejection; undefined while it takes events. */
+  #failedAtMs: number | undefined;
+  /** What an operator has set, as it was reported last. */
+  #hold: QueueStats["hold"];
+  /** The jobs whose handlers run. */
+  readonly #active = new Set<string | undefined>();
+  readonly #state = new EventEmitter<{ idle: []; abandoned: [] }>();
 
-  const hasStopped = () => stopping.signal.aborted;
+  constructor(
+    runner: Runner,
+    { availability }: WorkerContext,
+    {
+      settings,
+      jobs,
+      deadLetters,
+    }: { settings: RedisSettings; jobs: Jobs; deadLetters: RedisDeadLetters },
+  ) {
+    this.#runner = runner;
+    this.#availability = availability;
+    this.#settings = settings;
+    this.#jobs = jobs;
+    this.#deadLetters = deadLetters;
+    this.#connection = openConnection(settings, "worker");
+    this.#beats = createWorkerBeats(this.#connection.redis, settings);
+    void this.#start();
+  }
 
-  async function start(): Promise<void> {
-    const isInfoRejected = (await readInfo(redis).catch(() => undefined)) === "";
-    if (hasStopped()) return;
-    const worker = openWorker(isInfoRejected);
-    bull = worker;
+  finish(): Promise<void> {
+    return this.#finishJobs().finally(() => this.abandon());
+  }
+
+  abandon(): void {
+    this.#state.emit("abandoned");
+    void this.#bull?.close(true).catch(() => {});
+    this.#connection.end();
+  }
+
+  freedAtMs(): number | undefined {
+    return this.#stopping.signal.aborted ? undefined : this.#runner.freedAtMs();
+  }
+
+  async #start(): Promise<void> {
+    const info = await readInfo(this.#connection.redis).catch(() => undefined);
+    if (this.#stopping.signal.aborted) return;
+    const worker = this.#openWorker(info === "");
+    this.#bull = worker;
     try {
       // run() of a worker that failed to connect would try again without a pause.
       await worker.waitUntilReady();
-      if (hasStopped()) return;
+      if (this.#stopping.signal.aborted) return;
       const ended = worker.run();
-      reportRun();
+      this.#reportRun();
       await ended;
     } catch {
       // BullMQ before 6 ends at a job that is no JSON.
       void worker.close(true).catch(() => {});
-      bull = undefined;
-      if (!hasStopped()) setTimeout(() => void start(), RESTART_MS).unref();
+      this.#bull = undefined;
+      if (!this.#stopping.signal.aborted) setTimeout(() => void this.#start(), RESTART_MS).unref();
     }
   }
 
-  function openWorker(skipVersionCheck: boolean): Worker<JobData> {
-    const worker = new Worker<JobData>(name, handleJob, {
-      connection: redis,
+  #openWorker(skipVersionCheck: boolean): Worker<JobData> {
+    const { name, prefix } = this.#settings;
+    const worker = new Worker<JobData>(name, (job) => this.#handleJob(job), {
+      connection: this.#connection.redis,
       skipVersionCheck,
       prefix,
-      concurrency: runner.concurrency,
+      concurrency: this.#runner.concurrency,
       autorun: false,
       lockDuration: LEASE_MS,
       lockRenewTime: LOCK_RENEWAL_MS,
       stalledInterval: STALLED_CHECK_MS,
-      // handleJob() counts instead.
+      // #handleJob() counts instead.
       maxStalledCount: 1_000_000,
       runRetryDelay: RUN_RETRY_MS,
       settings: {
         backoffStrategy: (_attempts, _type, error) => (error as FailedRunError).pauseMs,
       },
     });
-    worker.on("error", reportError);
-    worker.on("stalled", (id) => void buryUnreadable(id).catch(() => {}));
-    worker.on("active", ({ id }) => void active.add(id));
+    const removeActive = (job?: Job) => this.#removeActive(job?.id);
+    worker.on("error", (error) => this.#reportError(error));
+    worker.on("stalled", (id) => void this.#buryUnreadable(id).catch(() => {}));
+    worker.on("active", ({ id }) => void this.#active.add(id));
     worker.on("completed", removeActive);
     worker.on("failed", removeActive);
     return worker;
   }
 
   /** The connection reports its outages itself; BullMQ reports the rejections of Redis here. */
-  function reportError(error: Error): void {
+  #reportError(error: Error): void {
     if (findRedisRejection(error) === undefined) return;
-    if (error.message.startsWith("ERR")) void repairCounts();
-    const isFirst = failedAtMs === undefined;
-    failedAtMs = performance.now();
+    if (error.message.startsWith("ERR")) void this.#repairCounts();
+    const isFirst = this.#failedAtMs === undefined;
+    this.#failedAtMs = performance.now();
     if (!isFirst) return;
     const reason = describeRedisError(error);
-    logger?.error({ error: reason }, `A worker cannot take events: ${reason}`);
+    this.#settings.logger?.error({ error: reason }, `A worker cannot take events: ${reason}`);
   }
 
   /** A script of BullMQ failed, as it does at the rows of other programs. If this fails, it fails again. */
-  async function repairCounts(): Promise<void> {
-    if (bull !== undefined) await jobs.repairCounts().catch(() => {});
+  async #repairCounts(): Promise<void> {
+    if (this.#bull !== undefined) await this.#jobs.repairCounts().catch(() => {});
   }
 
-  function reportRun(): void {
-    if (failedAtMs !== undefined) logger?.info({}, "A worker takes events again");
-    failedAtMs = undefined;
+  #beat(): void {
+    if (this.#isConnected()) this.#reportHold().catch(() => {});
+    if (this.#bull?.isRunning() !== true) return;
+    const failedAtMs = this.#failedAtMs ?? Number.NEGATIVE_INFINITY;
+    if (performance.now() - failedAtMs >= FAILING_MS) this.#reportRun();
+  }
+
+  #isConnected(): boolean {
+    return this.#connection.redis.status === "ready";
+  }
+
+  #reportRun(): void {
+    if (this.#failedAtMs !== undefined) {
+      this.#settings.logger?.info({}, "A worker takes events again");
+    }
+    this.#failedAtMs = undefined;
     // A worker that cannot count itself does not count: stats() then shows one less.
-    if (redis.status === "ready") beats.beat(workerId).catch(() => {});
+    if (this.#isConnected()) this.#beats.beat(this.#id).catch(() => {});
   }
 
   /** Whoever looks for the reason why nothing happens looks into the log first. */
-  async function reportHold(): Promise<void> {
-    const found = await readHold(redis, settings);
-    if (found === hold) return;
-    hold = found;
+  async #reportHold(): Promise<void> {
+    const { name, logger } = this.#settings;
+    const found = await readHold(this.#connection.redis, this.#settings);
+    if (found === this.#hold) return;
+    this.#hold = found;
     const text = `The queue ${name} is ${found ?? "paused and limited no more"}`;
     if (found === undefined) return logger?.info({}, text);
     logger?.warn({ code: "QUEUE_PAUSED" }, `${text} in BullMQ by an operator, as with bull-board`);
   }
 
-  const beatTimer = setInterval(() => {
-    if (redis.status === "ready") reportHold().catch(() => {});
-    if (bull?.isRunning() !== true) return;
-    if (failedAtMs === undefined || performance.now() - failedAtMs >= FAILING_MS) reportRun();
-  }, BEAT_MS).unref();
-
   /**
    * Makes a dead letter of a job that BullMQ cannot read: it gives the job to a worker, whose lock
    * lapses, again and again. If this fails, the job stalls again.
    */
-  async function buryUnreadable(id: string): Promise<void> {
-    await sleep(LOCKED_MS, undefined, { ref: false, signal: stopping.signal });
-    if ((await jobs.read(id)) !== undefined) return;
-    if ((await jobs.queue().getJobState(id)) === "unknown") return;
+  async #buryUnreadable(id: string): Promise<void> {
+    const { signal } = this.#stopping;
+    const queue = this.#jobs.queue();
+    await sleep(LOCKED_MS, undefined, { ref: false, signal });
+    if ((await this.#jobs.read(id)) !== undefined) return;
+    if ((await queue.getJobState(id)) === "unknown") return;
     const letter = { body: "", errors: addFailure(null, { reason: UNREADABLE }), attempts: 0 };
-    await deadLetters.bury(id, letter);
+    await this.#deadLetters.bury(id, letter);
     // It can be removed when its lock has lapsed, until BullMQ gives it to a worker again.
     const endAtMs = performance.now() + REMOVAL_MS;
-    while (!hasStopped() && performance.now() < endAtMs) {
-      if ((await jobs.queue().remove(id)) > 0) {
-        return runner.reportDeadLetter("", letter.attempts, UNREADABLE);
+    while (!signal.aborted && performance.now() < endAtMs) {
+      if ((await queue.remove(id)) > 0) {
+        return this.#runner.reportDeadLetter("", letter.attempts, UNREADABLE);
       }
       await sleep(REMOVAL_PAUSE_MS, undefined, { ref: false });
     }
   }
 
-  async function handleJob(job: Job<JobData>): Promise<void> {
+  async #handleJob(job: Job<JobData>): Promise<void> {
     const { id = "", attemptsStarted, attemptsMade } = job;
     const { body, errors: formerErrors } = readJobData(job.data);
     const stored = parseJson(body);
     const isStalled = attemptsStarted - attemptsMade - 1 > MAX_STALLS;
     const failure = isStalled
       ? { reason: STALLED, isPermanent: true, isForged: false }
-      : await runner.handle(stored, attemptsStarted);
+      : await this.#runner.handle(stored, attemptsStarted);
     if (failure === undefined) return;
-    const failures = attemptsMade + 1;
-    const { errors, pauseMs, isForged } = planFailure(settings, failure, failures, formerErrors);
+    const plan = planFailure(this.#settings, failure, attemptsMade + 1, formerErrors);
+    const { errors, pauseMs, isForged } = plan;
+    const availability = this.#availability;
     if (pauseMs !== undefined) {
       const data = { body, errors, dueAtMs: Date.now() + pauseMs };
       await availability.writeAtLast(() => job.updateData(data).catch(ignoreMissing));
       throw new FailedRunError(pauseMs);
     }
     const letter = { body, errors, attempts: attemptsStarted };
-    const bury = () => deadLetters.bury(id, letter).then(() => true);
+    const bury = () => this.#deadLetters.bury(id, letter).then(() => true);
     if ((await availability.writeAtLast(bury)) !== true) throw new FailedRunError(0);
-    if (isForged) await deadLetters.forget(job);
+    if (isForged) await this.#deadLetters.forget(job);
     // From here on the event is a dead letter, and for BullMQ its job is complete.
-    runner.reportDeadLetter(stored, attemptsStarted, failure.reason);
+    this.#runner.reportDeadLetter(stored, attemptsStarted, failure.reason);
   }
 
-  function removeActive({ id }: { id?: string | undefined } = {}): void {
-    active.delete(id);
-    if (active.size === 0) state.emit("idle");
+  #removeActive(id: string | undefined): void {
+    this.#active.delete(id);
+    if (this.#active.size === 0) this.#state.emit("idle");
+  }
+
+  async #finishJobs(): Promise<void> {
+    clearInterval(this.#beatTimer);
+    this.#stopping.abort();
+    this.#beats.remove(this.#id).catch(() => {});
+    const bull = this.#bull;
+    if (bull === undefined) return;
+    const finished = this.#isConnected() ? bull.close() : this.#finishHandlers(bull);
+    await Promise.race([finished, once(this.#state, "abandoned")]);
   }
 
   /** Like worker.close(), which awaits the event that is being fetched, but also a Redis that is down. */
-  async function finishHandlers(worker: Worker): Promise<void> {
+  async #finishHandlers(worker: Worker): Promise<void> {
     await worker.pause(true);
-    if (active.size > 0) await once(state, "idle");
+    if (this.#active.size > 0) await once(this.#state, "idle");
   }
-
-  async function finish(): Promise<void> {
-    clearInterval(beatTimer);
-    stopping.abort();
-    beats.remove(workerId).catch(() => {});
-    if (bull === undefined) return;
-    const finished = redis.status === "ready" ? bull.close() : finishHandlers(bull);
-    await Promise.race([finished, once(state, "abandoned")]);
-  }
-
-  function abandon(): void {
-    state.emit("abandoned");
-    void bull?.close(true).catch(() => {});
-    endConnection();
-  }
-
-  return {
-    finish: () => finish().finally(abandon),
-    abandon,
-    freedAtMs: () => (hasStopped() ? undefined : runner.freedAtMs()),
-  };
 }
 
 /** Makes BullMQ run a job again. Its message holds nothing of the event: BullMQ keeps it. */
