@@ -1,4 +1,4 @@
-import { createWorkerPool, type WorkerContext } from "../../lib/durable/worker";
+import { ClaimingPool, type WorkerContext } from "../../lib/durable/worker";
 import type { Claims } from "../../lib/durable/storage";
 
 afterEach(() => jest.useRealTimers());
@@ -19,10 +19,10 @@ it("purges every 5 s, goes on after 10 ms while there is more, also after a fail
   };
   const availability = { assertOpen() {}, watchWrite: (write: unknown) => write };
   const context = { availability, lookForEvents() {} } as unknown as WorkerContext;
-  const pool = createWorkerPool(storage as unknown as Claims, context);
+  const pool = new ClaimingPool(storage as unknown as Claims, context);
   await jest.advanceTimersByTimeAsync(16_000);
   expect(times).toEqual([5_000, 5_010, 5_020, 10_020, 15_020]);
-  pool.stop?.();
+  pool.stop();
   await jest.advanceTimersByTimeAsync(20_000);
   expect(times).toHaveLength(5);
   expect(jest.getTimerCount()).toBe(0);

@@ -25,12 +25,7 @@ import type { QueueSettings } from "./queue-options";
 import { createRunner, type WorkOptions } from "./runner";
 import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from "./storage";
 import { compareContent, toNewEvent } from "./stored-event";
-import {
-  createWorkerPool,
-  type RunningWorker,
-  type WorkerContext,
-  type WorkerPool,
-} from "./worker";
+import { ClaimingPool, type RunningWorker, type WorkerContext, type WorkerPool } from "./worker";
 
 export type {
   DeadLetter,
@@ -159,7 +154,7 @@ class OpenQueue {
     this.outcomes = createSharedOutcomes(engine, settings);
     const context = { settings, availability, lookForEvents: () => this.#lookForEvents() };
     this.#context = context;
-    this.#pool = "claim" in engine ? createWorkerPool(engine, context) : engine;
+    this.#pool = "claim" in engine ? new ClaimingPool(engine, context) : engine;
     this.#storeEvent = createBatches(
       (events) => availability.watchWrite(engine.store(events), true),
       engine.storeBatches,

@@ -47,166 +47,230 @@ const PURGE_MS = 5_000;
 const SLICE_PAUSE_MS = 10;
 
 /**
- * Creates the workers that claim their events from a storage. They show that this process is alive, and
- * take the events of those that are not. Beats come from the app's thread: a process that is blocked
+ * The workers that claim their events from a storage. They show that this process is alive, and take
+ * the events of processes that are not. Beats come from the app's thread: a process that is blocked
  * must lose its events to others.
  */
-export function createWorkerPool(
-  storage: Claims,
-  { settings, availability, lookForEvents }: WorkerContext,
-): WorkerPool {
-  /** Those that are shown alive: this process, and its workers. */
-  const members = new Set<Member>([createMember(false)]);
-  const finishRun = createBatches(async (runs: readonly Run[]) => {
-    await availability.watchWrite(storage.finish(runs));
-    return [];
-  });
-  /** Resolves with whether the run made the event a dead letter. */
-  const failRun = createBatches(async (runs: readonly FailedRun[]) => {
-    const dead = new Set(await availability.watchWrite(storage.fail(runs)));
-    return runs.map(({ id }) => dead.has(id));
-  }, ORDERED);
+export class ClaimingPool implements WorkerPool {
+  readonly #storage: Claims;
+  readonly #context: WorkerContext;
+  /** This process and its workers, which are shown alive. */
+  readonly #members = new Set<Member>([createMember(false)]);
+  readonly #beats = setInterval(() => void this.#beat(), BEAT_MS).unref();
+  #purges = this.#schedulePurge(PURGE_MS);
+  #isStopped = false;
+  readonly #settling: Settling;
 
-  async function attempt(run: () => Promise<unknown>): Promise<void> {
+  constructor(storage: Claims, context: WorkerContext) {
+    this.#storage = storage;
+    this.#context = context;
+    const { availability } = context;
+    this.#settling = {
+      finish: createBatches(async (runs) => {
+        await availability.watchWrite(storage.finish(runs));
+        return [];
+      }),
+      fail: createBatches(async (runs) => {
+        const dead = new Set(await availability.watchWrite(storage.fail(runs)));
+        return runs.map(({ id }) => dead.has(id));
+      }, ORDERED),
+    };
+  }
+
+  startWorker(runner: Runner): RunningWorker {
+    const member = createMember(true);
+    const worker = new ClaimingWorker(runner, member, this.#storage, this.#context, this.#settling);
+    this.#members.add(member);
+    void this.#beat();
+    return {
+      look: () => worker.look(),
+      finish: () => this.#finish(worker, member),
+      abandon: () => worker.abandon(),
+      freedAtMs: () => worker.freedAtMs(),
+    };
+  }
+
+  onOpen(): void {
+    void this.#beat();
+  }
+
+  stop(): void {
+    clearInterval(this.#beats);
+    clearTimeout(this.#purges);
+    this.#isStopped = true;
+  }
+
+  async #finish(worker: ClaimingWorker, member: Member): Promise<void> {
+    const finished = worker.finish();
+    member.isWorker = false;
+    void this.#beat();
+    await finished;
+    this.#members.delete(member);
+    // If the store cannot be used any more, the row of the member expires.
+    if (!this.#context.availability.isOver()) await this.#storage.leave(member).catch(() => {});
+  }
+
+  /** Events that another process stored, or lost, may be due afterwards. */
+  async #beat(): Promise<void> {
+    await this.#attempt(async () => {
+      await this.#context.availability.watchWrite(this.#storage.beat([...this.#members]));
+      this.#context.lookForEvents();
+    });
+  }
+
+  async #attempt(run: () => Promise<unknown>): Promise<void> {
     try {
-      availability.assertOpen();
+      this.#context.availability.assertOpen();
       await run();
     } catch {
       // Another operation reports the outage. The next beat makes up for this one.
     }
   }
 
-  /** Events that another process stored, or lost, may be due afterwards. */
-  const beat = () =>
-    attempt(() => availability.watchWrite(storage.beat([...members])).then(lookForEvents));
-  const beats = setInterval(() => void beat(), BEAT_MS).unref();
-  let purges = schedulePurge(PURGE_MS);
-  let isStopped = false;
-
-  function schedulePurge(pauseMs: number): NodeJS.Timeout {
-    return setTimeout(() => void purge(), pauseMs).unref();
+  #schedulePurge(pauseMs: number): NodeJS.Timeout {
+    return setTimeout(() => void this.#purge(), pauseMs).unref();
   }
 
   /** Goes on at once while there is more: what has expired is removed as fast as it came. */
-  async function purge(): Promise<void> {
+  async #purge(): Promise<void> {
     let pauseMs = PURGE_MS;
-    await attempt(async () => {
-      if (await storage.purge()) pauseMs = SLICE_PAUSE_MS;
+    await this.#attempt(async () => {
+      if (await this.#storage.purge()) pauseMs = SLICE_PAUSE_MS;
     });
-    if (!isStopped) purges = schedulePurge(pauseMs);
+    if (!this.#isStopped) this.#purges = this.#schedulePurge(pauseMs);
+  }
+}
+
+/** Stores the ends of runs, in batches. */
+interface Settling {
+  finish: (run: Run) => Promise<void>;
+  /** Resolves with whether the run made the event a dead letter. */
+  fail: (run: FailedRun) => Promise<boolean>;
+}
+
+/** Runs up to `concurrency` events of its runner at a time. */
+class ClaimingWorker implements RunningWorker {
+  readonly #runner: Runner;
+  readonly #member: Member;
+  readonly #storage: Claims;
+  readonly #context: WorkerContext;
+  readonly #settling: Settling;
+  /** The runs whose end is not stored. */
+  readonly #held = new Set<Run>();
+  /** The pauses before failed events are due. */
+  readonly #pauses = new Set<NodeJS.Timeout>();
+  /** How many handlers run. */
+  #running = 0;
+  /** Whether an event may be due since the last claim. */
+  #isDue = false;
+  #claiming: Promise<void> | undefined;
+  #isFinishing = false;
+  readonly #state = new EventEmitter<{ idle: []; abandon: [] }>();
+
+  constructor(
+    runner: Runner,
+    member: Member,
+    storage: Claims,
+    context: WorkerContext,
+    settling: Settling,
+  ) {
+    this.#runner = runner;
+    this.#member = member;
+    this.#storage = storage;
+    this.#context = context;
+    this.#settling = settling;
   }
 
-  /** Starts a worker that runs up to `concurrency` events of its runner at a time. */
-  function startWorker(runner: Runner): RunningWorker {
-    const { concurrency } = runner;
-    const member = createMember(true);
-    /** The runs whose end is not stored. */
-    const held = new Set<Run>();
-    /** The pauses before failed events are due. */
-    const pauses = new Set<NodeJS.Timeout>();
-    let running = 0;
-    let isDue = false;
-    let claiming: Promise<void> | undefined;
-    let isFinishing = false;
-    const state = new EventEmitter<{ idle: []; abandon: [] }>();
-    const isIdle = () => held.size === 0 && claiming === undefined;
-
-    /** Claims after all callbacks of this turn: handlers that finish in it share a claim. */
-    function look(): void {
-      isDue = true;
-      if (claiming !== undefined || isFinishing) return;
-      claiming = new Promise((resolve) => setImmediate(resolve)).then(claimAll).finally(() => {
-        claiming = undefined;
+  /** Claims after all callbacks of this turn: handlers that finish in it share a claim. */
+  look(): void {
+    this.#isDue = true;
+    if (this.#claiming !== undefined || this.#isFinishing) return;
+    const turn = new Promise((resolve) => setImmediate(resolve));
+    this.#claiming = turn
+      .then(() => this.#claimAll())
+      .finally(() => {
+        this.#claiming = undefined;
         // Events became due while the claim ran.
-        if (isDue && canTake()) look();
-        reportIfIdle();
+        if (this.#isDue && this.#canTake()) this.look();
+        this.#reportIfIdle();
       });
-    }
-
-    function canTake(): boolean {
-      return !isFinishing && running < concurrency && held.size - running < MAX_SETTLING;
-    }
-
-    async function claimAll(): Promise<void> {
-      while (isDue && canTake()) {
-        isDue = false;
-        const count = concurrency - running;
-        const ids = [...held].map(({ id }) => id);
-        // After a failure, the next beat leads to another claim, which also returns the events of this one.
-        const claimed = await storage.claim(member.id, ids, count).catch(() => []);
-        if (availability.isOver()) return;
-        for (const event of claimed) void handle(event);
-        if (claimed.length >= count) isDue = true;
-      }
-    }
-
-    async function handle(event: ClaimedEvent): Promise<void> {
-      held.add(event);
-      running++;
-      const { id, started, body, attempt: count } = event;
-      const failure = await runner.handle(parseJson(body), count);
-      running--;
-      // Goes on until the store has it: otherwise this process would keep the event for ever.
-      const settled =
-        failure === undefined
-          ? availability.writeAtLast(() => finishRun({ id, started }))
-          : fail(event, failure);
-      if (isDue) look();
-      await settled;
-      held.delete(event);
-      if (isDue) look();
-      reportIfIdle();
-    }
-
-    async function fail(event: ClaimedEvent, failure: RunFailure): Promise<void> {
-      const { id, started, body, errors } = event;
-      const plan = planFailure(settings, failure, event.failures + 1, errors);
-      const isDead = await availability.writeAtLast(() => failRun({ id, started, ...plan }));
-      if (isDead === true) {
-        runner.reportDeadLetter(parseJson(body), event.attempt, failure.reason);
-      }
-      if (plan.pauseMs !== undefined && !isFinishing) {
-        const pause = setTimeout(endPause, Math.min(plan.pauseMs + 1, MAX_TIMER_MS)).unref();
-        pauses.add(pause);
-        function endPause(): void {
-          pauses.delete(pause);
-          look();
-        }
-      }
-    }
-
-    function reportIfIdle(): void {
-      if (isIdle()) state.emit("idle");
-    }
-
-    members.add(member);
-    void beat();
-    return {
-      look,
-      async finish() {
-        isFinishing = true;
-        pauses.forEach((pause) => clearTimeout(pause));
-        member.isWorker = false;
-        void beat();
-        if (!isIdle()) await Promise.race([once(state, "idle"), once(state, "abandon")]);
-        members.delete(member);
-        // If the store cannot be used any more, the row of the member expires.
-        if (!availability.isOver()) await storage.leave(member).catch(() => {});
-      },
-      freedAtMs: () => (isFinishing ? undefined : runner.freedAtMs()),
-      abandon: () => void state.emit("abandon"),
-    };
   }
 
-  return {
-    startWorker,
-    onOpen: beat,
-    stop() {
-      clearInterval(beats);
-      clearTimeout(purges);
-      isStopped = true;
-    },
-  };
+  async finish(): Promise<void> {
+    this.#isFinishing = true;
+    this.#pauses.forEach((pause) => clearTimeout(pause));
+    if (this.#isIdle()) return;
+    await Promise.race([once(this.#state, "idle"), once(this.#state, "abandon")]);
+  }
+
+  abandon(): void {
+    this.#state.emit("abandon");
+  }
+
+  freedAtMs(): number | undefined {
+    return this.#isFinishing ? undefined : this.#runner.freedAtMs();
+  }
+
+  #isIdle(): boolean {
+    return this.#held.size === 0 && this.#claiming === undefined;
+  }
+
+  #canTake(): boolean {
+    const isFree = this.#running < this.#runner.concurrency;
+    return !this.#isFinishing && isFree && this.#held.size - this.#running < MAX_SETTLING;
+  }
+
+  async #claimAll(): Promise<void> {
+    while (this.#isDue && this.#canTake()) {
+      this.#isDue = false;
+      const count = this.#runner.concurrency - this.#running;
+      const ids = [...this.#held].map(({ id }) => id);
+      // After a failure, the next beat leads to another claim, which also returns the events of this one.
+      const claimed = await this.#storage.claim(this.#member.id, ids, count).catch(() => []);
+      if (this.#context.availability.isOver()) return;
+      for (const event of claimed) void this.#handle(event);
+      if (claimed.length >= count) this.#isDue = true;
+    }
+  }
+
+  async #handle(event: ClaimedEvent): Promise<void> {
+    this.#held.add(event);
+    this.#running++;
+    const { id, started, body, attempt } = event;
+    const failure = await this.#runner.handle(parseJson(body), attempt);
+    this.#running--;
+    // Goes on until the store has it: otherwise this process would keep the event for ever.
+    const settled =
+      failure === undefined
+        ? this.#context.availability.writeAtLast(() => this.#settling.finish({ id, started }))
+        : this.#fail(event, failure);
+    if (this.#isDue) this.look();
+    await settled;
+    this.#held.delete(event);
+    if (this.#isDue) this.look();
+    this.#reportIfIdle();
+  }
+
+  async #fail(event: ClaimedEvent, failure: RunFailure): Promise<void> {
+    const { id, started, body, errors } = event;
+    const { settings, availability } = this.#context;
+    const plan = planFailure(settings, failure, event.failures + 1, errors);
+    const failRun = () => this.#settling.fail({ id, started, ...plan });
+    if ((await availability.writeAtLast(failRun)) === true) {
+      this.#runner.reportDeadLetter(parseJson(body), event.attempt, failure.reason);
+    }
+    if (plan.pauseMs === undefined || this.#isFinishing) return;
+    const endPause = () => {
+      this.#pauses.delete(pause);
+      this.look();
+    };
+    const pause = setTimeout(endPause, Math.min(plan.pauseMs + 1, MAX_TIMER_MS)).unref();
+    this.#pauses.add(pause);
+  }
+
+  #reportIfIdle(): void {
+    if (this.#isIdle()) this.#state.emit("idle");
+  }
 }
 
 /** Its identifier is a random integer below 2^48: the digits of a uuid before its second hyphen. */
