@@ -86,18 +86,22 @@ export class RedisWorker implements RunningWorker {
   }
 
   freedAtMs(): number | undefined {
-    return this.#stopping.signal.aborted ? undefined : this.#runner.freedAtMs();
+    return this.#hasStopped() ? undefined : this.#runner.freedAtMs();
+  }
+
+  #hasStopped(): boolean {
+    return this.#stopping.signal.aborted;
   }
 
   async #start(): Promise<void> {
     const info = await readInfo(this.#connection.redis).catch(() => undefined);
-    if (this.#stopping.signal.aborted) return;
+    if (this.#hasStopped()) return;
     const worker = this.#openWorker(info === "");
     this.#bull = worker;
     try {
       // run() of a worker that failed to connect would try again without a pause.
       await worker.waitUntilReady();
-      if (this.#stopping.signal.aborted) return;
+      if (this.#hasStopped()) return;
       const ended = worker.run();
       this.#reportRun();
       await ended;
@@ -105,7 +109,7 @@ export class RedisWorker implements RunningWorker {
       // BullMQ before 6 ends at a job that is no JSON.
       void worker.close(true).catch(() => {});
       this.#bull = undefined;
-      if (!this.#stopping.signal.aborted) setTimeout(() => void this.#start(), RESTART_MS).unref();
+      if (!this.#hasStopped()) setTimeout(() => void this.#start(), RESTART_MS).unref();
     }
   }
 
@@ -197,7 +201,7 @@ export class RedisWorker implements RunningWorker {
     await this.#deadLetters.bury(id, letter);
     // It can be removed when its lock has lapsed, until BullMQ gives it to a worker again.
     const endAtMs = performance.now() + REMOVAL_MS;
-    while (!signal.aborted && performance.now() < endAtMs) {
+    while (!this.#hasStopped() && performance.now() < endAtMs) {
       if ((await queue.remove(id)) > 0) {
         return this.#runner.reportDeadLetter("", letter.attempts, UNREADABLE);
       }
