@@ -1,10 +1,8 @@
 import { EventEmitter, once } from "node:events";
-import { setTimeout as sleep } from "node:timers/promises";
 import { ErrorCode, Worker, type Job } from "bullmq";
 import { parseJson } from "../../kit/text";
 import { planFailure, type Runner } from "../runner";
 import { LEASE_MS, MAX_STALLS, STALLED, type QueueStats } from "../storage";
-import { addFailure } from "../stored-event";
 import type { RunningWorker, WorkerContext } from "../worker";
 import { describeRedisError, findRedisRejection, openConnection, readInfo } from "./connection";
 import type { RedisDeadLetters } from "./dead-letters";
@@ -21,13 +19,6 @@ const LOCK_RENEWAL_MS = 1_000;
 const STALLED_CHECK_MS = 500;
 // The default of BullMQ, 15 s, leaves events waiting that long after an outage.
 const RUN_RETRY_MS = 500;
-/** Before the lock of a job that stalled, and was given to a worker at once, lapses again. */
-const LOCKED_MS = LEASE_MS - 100;
-/** How long, and how often, the removal of such a job is tried: it is free for some 10 ms only. */
-const REMOVAL_MS = 2_000;
-const REMOVAL_PAUSE_MS = 5;
-const UNREADABLE =
-  "INTERNAL_ERROR: Its job is no JSON, which this package does not write. Find the program that changed it.";
 const BEAT_MS = 2_000;
 /** BullMQ takes the next event within 6 s, or reports an error. */
 const FAILING_MS = 8_000;
@@ -47,7 +38,7 @@ export class RedisWorker implements RunningWorker {
   readonly #beatTimer = setInterval(() => this.#beat(), BEAT_MS).unref();
   /** Undefined before the connection is ready, and between an end and the restart. */
   #bull: Worker<JobData> | undefined;
-  readonly #stopping = new AbortController();
+  #isFinishing = false;
   /** When BullMQ last reported a rejection; undefined while it takes events. */
   #failedAtMs: number | undefined;
   /** What an operator has set, as it was reported last. */
@@ -90,7 +81,7 @@ export class RedisWorker implements RunningWorker {
   }
 
   #hasStopped(): boolean {
-    return this.#stopping.signal.aborted;
+    return this.#isFinishing;
   }
 
   async #start(): Promise<void> {
@@ -133,7 +124,6 @@ export class RedisWorker implements RunningWorker {
     });
     const removeActive = (job?: Job) => this.#removeActive(job?.id);
     worker.on("error", (error) => this.#reportError(error));
-    worker.on("stalled", (id) => void this.#buryUnreadable(id).catch(() => {}));
     worker.on("active", ({ id }) => void this.#active.add(id));
     worker.on("completed", removeActive);
     worker.on("failed", removeActive);
@@ -187,28 +177,6 @@ export class RedisWorker implements RunningWorker {
     logger?.warn({ code: "QUEUE_PAUSED" }, `${text} in BullMQ by an operator, as with bull-board`);
   }
 
-  /**
-   * Makes a dead letter of a job that BullMQ cannot read: it gives the job to a worker, whose lock
-   * lapses, again and again. If this fails, the job stalls again.
-   */
-  async #buryUnreadable(id: string): Promise<void> {
-    const { signal } = this.#stopping;
-    const queue = this.#jobs.queue();
-    await sleep(LOCKED_MS, undefined, { ref: false, signal });
-    if ((await this.#jobs.read(id)) !== undefined) return;
-    if ((await queue.getJobState(id)) === "unknown") return;
-    const letter = { body: "", errors: addFailure(null, { reason: UNREADABLE }), attempts: 0 };
-    await this.#deadLetters.bury(id, letter);
-    // It can be removed when its lock has lapsed, until BullMQ gives it to a worker again.
-    const endAtMs = performance.now() + REMOVAL_MS;
-    while (!this.#hasStopped() && performance.now() < endAtMs) {
-      if ((await queue.remove(id)) > 0) {
-        return this.#runner.reportDeadLetter("", letter.attempts, UNREADABLE);
-      }
-      await sleep(REMOVAL_PAUSE_MS, undefined, { ref: false });
-    }
-  }
-
   async #handleJob(job: Job<JobData>): Promise<void> {
     const { id = "", attemptsStarted, attemptsMade } = job;
     const { body, errors: formerErrors } = readJobData(job.data);
@@ -241,7 +209,7 @@ export class RedisWorker implements RunningWorker {
 
   async #finishJobs(): Promise<void> {
     clearInterval(this.#beatTimer);
-    this.#stopping.abort();
+    this.#isFinishing = true;
     this.#beats.remove(this.#id).catch(() => {});
     const bull = this.#bull;
     if (bull === undefined) return;
