@@ -1,7 +1,7 @@
 import type { Job } from "bullmq";
 import type { Redis } from "ioredis";
 import { parseJson } from "../../kit/text";
-import { MAX_TIME_MS, type Storage, type StoredDeadLetter, type StoredState } from "../storage";
+import { MAX_TIME_MS, type StoredDeadLetter, type StoredState } from "../storage";
 import { isJobId, PAUSED, readJobData, startOf, type JobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
@@ -35,34 +35,85 @@ const REMOVE = `
   redis.call("HDEL", KEYS[2], ARGV[1])
   return redis.call("ZREM", KEYS[1], ARGV[1])`;
 
-/** See {@link createRedisDeadLetters}. */
-export type RedisDeadLetters = ReturnType<typeof createRedisDeadLetters>;
+/** The dead letters of a queue, which are kept beside the jobs of BullMQ. */
+export class RedisDeadLetters {
+  readonly #jobs: Jobs;
+  readonly #redis: Redis;
+  readonly #dedupeTtlMs: number;
+  /** How the keys of the queue begin. */
+  readonly #head: string;
+  /** The sorted set of the identifiers, by the time of the failure. */
+  readonly #listKey: string;
+  /** The hash of the events, by identifier. */
+  readonly #eventsKey: string;
 
-/** Creates the operations on the dead letters of a queue, which are kept beside the jobs of BullMQ. */
-export function createRedisDeadLetters(
-  jobs: Jobs,
-  redis: Redis,
-  { prefix, name, dedupeTtlMs }: RedisSettings,
-) {
-  const head = `${prefix}:${name}`;
-  const listKey = `${head}:dead`;
-  const eventsKey = `${head}:dead:events`;
-  const discardedKeyOf = (id: string) => `${head}:discarded:${id}`;
-
-  async function bury(id: string, letter: JobData & { attempts: number }): Promise<void> {
-    await redis.eval(BURY, 2, listKey, eventsKey, id, JSON.stringify(letter));
+  constructor(jobs: Jobs, redis: Redis, { prefix, name, dedupeTtlMs }: RedisSettings) {
+    this.#jobs = jobs;
+    this.#redis = redis;
+    this.#dedupeTtlMs = dedupeTtlMs;
+    this.#head = `${prefix}:${name}`;
+    this.#listKey = `${this.#head}:dead`;
+    this.#eventsKey = `${this.#head}:dead:events`;
   }
 
-  async function remove(id: string, score: string): Promise<number> {
-    const keys = [listKey, eventsKey, discardedKeyOf(id)];
-    return Number(await redis.eval(REMOVE, 3, ...keys, id, score, dedupeTtlMs));
+  async bury(id: string, letter: JobData & { attempts: number }): Promise<void> {
+    const text = JSON.stringify(letter);
+    await this.#redis.eval(BURY, 2, this.#listKey, this.#eventsKey, id, text);
+  }
+
+  /** Forgets the uuid of a job; if this fails, the uuid stays until it expires. */
+  async forget({ id = "", deduplicationId = "" }: Job<JobData>): Promise<void> {
+    const uuidKey = this.#uuidKeyOf(id.slice(0, id.indexOf("-")));
+    const forgotten = this.#jobs.queue().removeDeduplicationKey(deduplicationId);
+    await Promise.all([this.#redis.hdel(uuidKey, deduplicationId), forgotten]).catch(() => {});
+  }
+
+  count(): Promise<number> {
+    return this.#redis.zcard(this.#listKey);
+  }
+
+  async list(after?: StoredDeadLetter): Promise<StoredDeadLetter[]> {
+    const [atMs, id] = [after?.atMs ?? 0, after?.id ?? ""];
+    const list = await this.#redis.eval(PAGE, 1, this.#listKey, atMs, id);
+    return this.#readAll(list as string[]);
+  }
+
+  /** Finds dead letters, and the jobs of a uuid. */
+  async find(uuidHash: string): Promise<StoredState[]> {
+    const [letters, ids] = await Promise.all([
+      this.#findDeadLetters(uuidHash),
+      this.#redis.hvals(this.#uuidKeyOf(uuidHash)),
+    ]);
+    const live = ids.filter((id) => !letters.some((letter) => letter.id === id));
+    return [...letters, ...(await Promise.all(live.map((id) => this.#readState(id))))];
+  }
+
+  retry(ids: readonly string[]): Promise<number> {
+    return addAll(ids.map((id) => this.#retryOne(id)));
+  }
+
+  discard(ids: readonly string[]): Promise<number> {
+    return addAll(ids.map((id) => this.#remove(id, "")));
+  }
+
+  #uuidKeyOf(uuidHash: string): string {
+    return `${this.#head}:uuid:${uuidHash}`;
+  }
+
+  #discardedKeyOf(id: string): string {
+    return `${this.#head}:discarded:${id}`;
+  }
+
+  async #remove(id: string, score: string): Promise<number> {
+    const keys = [this.#listKey, this.#eventsKey, this.#discardedKeyOf(id)];
+    return Number(await this.#redis.eval(REMOVE, 3, ...keys, id, score, this.#dedupeTtlMs));
   }
 
   /** Reads the dead letters of a list of identifiers, each before its time. */
-  async function readAll(list: readonly string[]): Promise<StoredDeadLetter[]> {
+  async #readAll(list: readonly string[]): Promise<StoredDeadLetter[]> {
     const ids = list.filter((_, index) => index % 2 === 0);
     if (ids.length === 0) return [];
-    const texts = await redis.hmget(eventsKey, ...ids);
+    const texts = await this.#redis.hmget(this.#eventsKey, ...ids);
     return ids.flatMap((id, index): StoredDeadLetter | [] => {
       const text = texts[index] ?? undefined;
       // Another process may have retried or discarded it meanwhile.
@@ -84,9 +135,9 @@ export function createRedisDeadLetters(
     });
   }
 
-  async function findDeadLetters(uuidHash: string): Promise<StoredDeadLetter[]> {
+  async #findDeadLetters(uuidHash: string): Promise<StoredDeadLetter[]> {
     const options = { match: `${startOf(uuidHash)}*`, count: SCAN_COUNT };
-    const pages: AsyncIterable<string[]> = redis.zscanStream(listKey, options);
+    const pages: AsyncIterable<string[]> = this.#redis.zscanStream(this.#listKey, options);
     // A scan may return one of them twice.
     const found = new Map<string, string>();
     for await (const items of pages) {
@@ -94,14 +145,17 @@ export function createRedisDeadLetters(
         found.set(items[index] as string, items[index + 1] as string);
       }
     }
-    return readAll([...found].flat());
+    return this.#readAll([...found].flat());
   }
 
-  async function readState(id: string): Promise<StoredState> {
-    const [job, known] = await Promise.all([jobs.read(id), jobs.queue().getJobState(id)]);
+  async #readState(id: string): Promise<StoredState> {
+    const [job, known] = await Promise.all([
+      this.#jobs.read(id),
+      this.#jobs.queue().getJobState(id),
+    ]);
     // It may have been handled between the two reads.
     if (job === undefined || known === "unknown") {
-      const isDiscarded = (await redis.exists(discardedKeyOf(id))) === 1;
+      const isDiscarded = (await this.#redis.exists(this.#discardedKeyOf(id))) === 1;
       const state = isDiscarded ? "discarded" : "handled";
       return { id, state, body: null, attempts: 0, errors: null, atMs: null };
     }
@@ -109,7 +163,7 @@ export function createRedisDeadLetters(
     const isDue = (known as string) === PAUSED || (known === "delayed" && dueAtMs <= Date.now());
     return {
       id,
-      // The other states of BullMQ are those of jobs with priorities, children and results.
+      // Only jobs with priorities, children or results have the other states of BullMQ.
       state: isDue ? "waiting" : (known as StoredState["state"]),
       body,
       attempts,
@@ -118,42 +172,17 @@ export function createRedisDeadLetters(
     };
   }
 
-  async function retryOne(id: string): Promise<number> {
-    const score = (await redis.zscore(listKey, id)) ?? "";
-    const [letter] = await readAll([id, score]);
+  async #retryOne(id: string): Promise<number> {
+    const score = (await this.#redis.zscore(this.#listKey, id)) ?? "";
+    const [letter] = await this.#readAll([id, score]);
     if (letter === undefined || score === "") return 0;
     // BullMQ rejects the identifiers of other programs; they must not keep the others from a retry.
     if (!isJobId(id)) return 0;
     const { body, errors } = letter;
     // A process that ends in between leaves the dead letter beside the job: the event is not lost.
-    await jobs.addAgain(id, { body, errors });
-    return remove(id, score);
+    await this.#jobs.addAgain(id, { body, errors });
+    return this.#remove(id, score);
   }
-
-  return {
-    bury,
-    /** Forgets the uuid of a job; if this fails, the uuid stays until it expires. */
-    async forget({ id = "", deduplicationId = "" }: Job<JobData>): Promise<void> {
-      const uuidKey = `${head}:uuid:${id.slice(0, id.indexOf("-"))}`;
-      const forgotten = jobs.queue().removeDeduplicationKey(deduplicationId);
-      await Promise.all([redis.hdel(uuidKey, deduplicationId), forgotten]).catch(() => {});
-    },
-    countDeadLetters: () => redis.zcard(listKey),
-    async deadLetters(after) {
-      const list = await redis.eval(PAGE, 1, listKey, after?.atMs ?? 0, after?.id ?? "");
-      return readAll(list as string[]);
-    },
-    async find(uuidHash) {
-      const [letters, ids] = await Promise.all([
-        findDeadLetters(uuidHash),
-        redis.hvals(`${head}:uuid:${uuidHash}`),
-      ]);
-      const live = ids.filter((id) => !letters.some((letter) => letter.id === id));
-      return [...letters, ...(await Promise.all(live.map(readState)))];
-    },
-    retry: (ids) => addAll(ids.map(retryOne)),
-    discard: (ids) => addAll(ids.map((id) => remove(id, ""))),
-  } satisfies Partial<Storage> & Record<string, unknown>;
 }
 
 async function addAll(counts: readonly Promise<number>[]): Promise<number> {

@@ -17,10 +17,10 @@ import type * as engine from "./redis-store";
  */
 export function redisQueue(options: RedisQueueOptions): DurableQueue {
   const settings = resolveRedisOptions(options);
-  const { openRedisStore } = loadEngine(
+  const { RedisStore } = loadEngine(
     () => require("./redis-store") as typeof engine,
     "redisQueue",
     PACKAGES,
   );
-  return createQueue(openRedisStore(settings), settings);
+  return createQueue(new RedisStore(settings), settings);
 }

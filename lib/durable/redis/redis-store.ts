@@ -1,11 +1,19 @@
 import { once } from "node:events";
-import type { Engine } from "../queue";
 import { QueueError } from "../queue-error";
-import type { Hint, NewEvent, StoredOutcome } from "../storage";
+import type { Runner } from "../runner";
+import type {
+  Hint,
+  NewEvent,
+  QueueStats,
+  Storage,
+  StoredDeadLetter,
+  StoredOutcome,
+} from "../storage";
+import type { WorkerContext, WorkerPool } from "../worker";
 import { findRedisRejection, openConnection } from "./connection";
-import { createRedisDeadLetters } from "./dead-letters";
+import { RedisDeadLetters } from "./dead-letters";
 import { prepareFormat } from "./format";
-import { createJobs, jobIdOf } from "./jobs";
+import { createJobs, jobIdOf, type Jobs } from "./jobs";
 import { createMemoryCheck } from "./memory";
 import type { RedisSettings } from "./options";
 import { createReplicaConfirmation } from "./replicas";
@@ -14,9 +22,9 @@ import { readStats } from "./stats";
 import { RedisWorker } from "./worker";
 
 /**
- * Notes the job of each uuid, and sets outcomes and announces their keys, except those of challenges
- * that have one. KEYS: those of a uuid and of an outcome. ARGV: the account and the job of the uuid, and the
- * value of the outcome, or "". If the uuid has another job, nothing is set: neither a conflict nor a
+ * Notes the job of each uuid, and sets outcomes and announces their keys, except for
+ * challenges that have one. KEYS: a uuid's and an outcome's key in turn. ARGV: the account and the job of
+ * the uuid, and the value of the outcome, or "". If the uuid has another job, nothing is set: neither a conflict nor a
  * replay records an outcome.
  */
 const RECORD = `
@@ -45,54 +53,172 @@ const NOTE_MARGIN_MS = 1_000;
 const PING_MS = 2_000;
 
 /**
- * Opens the store of a queue in Redis, whose events are jobs of BullMQ. Its connections reconnect by
+ * The store of a queue in Redis, whose events are jobs of BullMQ. Its connections reconnect by
  * themselves until `close()`.
  */
-export function openRedisStore(settings: RedisSettings): Engine {
-  const { prefix, name, dedupeTtlMs, outcomeTtlMs, replicas } = settings;
-  const head = `${prefix}:${name}`;
-  const channel = `${head}:outcomes`;
-  const namesKey = `${prefix}:queues`;
-  const connection = openConnection(settings, "store");
-  const subscriber = openConnection(settings, "subscriber");
-  const { redis } = connection;
-  const checkSetup = createSetupCheck(redis, settings);
-  const assertMemory = createMemoryCheck(redis, settings);
-  const jobs = createJobs(redis, settings);
-  const deadLetters = createRedisDeadLetters(jobs, redis, settings);
-  const confirm = replicas !== 0 ? createReplicaConfirmation(redis, jobs, settings) : undefined;
-  let isOpen = false;
-  let wasOpen = false;
-  let isNamed = false;
-  let onHint: ((hint: Hint) => void) | undefined;
-  let onEnd: ((error: Error) => void) | undefined;
+export class RedisStore implements Storage, WorkerPool {
+  readonly title = "Redis";
+  readonly outageCode = "REDIS_UNREACHABLE";
+  // The process prepares a batch while Redis runs others; no fsync makes larger ones cheaper.
+  readonly storeBatches = { maxItems: 32, maxRunning: 4 };
+  readonly #settings: RedisSettings;
+  /** How the keys of the queue begin. */
+  readonly #head: string;
+  /** Where the keys of stored outcomes are announced. */
+  readonly #channel: string;
+  /** The key of the names of the queues. */
+  readonly #namesKey: string;
+  readonly #connection: ReturnType<typeof openConnection>;
+  readonly #subscriber: ReturnType<typeof openConnection>;
+  readonly #checkSetup: ReturnType<typeof createSetupCheck>;
+  readonly #assertMemory: ReturnType<typeof createMemoryCheck>;
+  readonly #jobs: Jobs;
+  readonly #deadLetters: RedisDeadLetters;
+  /** Awaits replicas; undefined when the queue needs none. */
+  readonly #confirm: ReturnType<typeof createReplicaConfirmation> | undefined;
+  // Without commands, a connection that is dead without having been closed would not be noticed.
+  readonly #pings = setInterval(() => this.#ping(), PING_MS).unref();
+  #isOpen = false;
+  #wasOpen = false;
+  /** Whether this process has listed the name of the queue. */
+  #isNamed = false;
+  #onHint: ((hint: Hint) => void) | undefined;
+  #onEnd: ((error: Error) => void) | undefined;
 
-  function end(error: unknown): void {
-    isOpen = false;
-    onEnd?.(toConnectionError(error, settings));
+  constructor(settings: RedisSettings) {
+    const { prefix, name, replicas } = settings;
+    this.#settings = settings;
+    this.#head = `${prefix}:${name}`;
+    this.#channel = `${this.#head}:outcomes`;
+    this.#namesKey = `${prefix}:queues`;
+    this.#connection = openConnection(settings, "store");
+    this.#subscriber = openConnection(settings, "subscriber");
+    const { redis } = this.#connection;
+    this.#checkSetup = createSetupCheck(redis, settings);
+    this.#assertMemory = createMemoryCheck(redis, settings);
+    this.#jobs = createJobs(redis, settings);
+    this.#deadLetters = new RedisDeadLetters(this.#jobs, redis, settings);
+    this.#confirm =
+      replicas === 0 ? undefined : createReplicaConfirmation(redis, this.#jobs, settings);
+    this.#listen();
   }
 
-  redis.on("close", () => end(new Error("The connection was closed.")));
-  // A node that joined the cluster may have other settings.
-  redis.on("+node", () => void (isOpen && checkSetup().catch(end)));
-  subscriber.redis.on("message", (_channel, keys: string) =>
-    onHint?.({ hasEvents: false, outcomes: keys.split(",") }),
-  );
-  subscriber.redis.on("ready", () => void subscribe().catch(() => {}));
-  // Without commands, a connection that is dead without having been closed would not be noticed.
-  const pings = setInterval(() => {
-    if (!isOpen) return;
-    for (const client of [redis, subscriber.redis]) client.ping().catch(() => {});
-  }, PING_MS).unref();
+  startWorker(runner: Runner, context: WorkerContext): RedisWorker {
+    const parts = { settings: this.#settings, jobs: this.#jobs, deadLetters: this.#deadLetters };
+    return new RedisWorker(runner, context, parts);
+  }
+
+  async connect(onHint: (hint: Hint) => void): Promise<{ ended: Promise<Error> }> {
+    const { redis } = this.#connection;
+    this.#onHint = onHint;
+    try {
+      if (redis.status !== "ready") await this.#whenReady();
+      // Watch from here on: the end of an earlier connection is no outage of this one.
+      const ended = new Promise<Error>((resolve) => (this.#onEnd = resolve));
+      await this.#checkSetup();
+      await Promise.all([
+        tryCommands(redis, this.#channel, this.#settings),
+        this.#subscribe(),
+        prepareFormat(redis, this.#settings),
+      ]);
+      this.#isOpen = true;
+      this.#wasOpen = true;
+      return { ended };
+    } catch (error) {
+      const reason = toConnectionError(error, this.#settings);
+      const isOutage = !this.#wasOpen && !(reason instanceof QueueError);
+      throw (isOutage ? await findTlsError(redis) : undefined) ?? reason;
+    }
+  }
+
+  async close(): Promise<void> {
+    clearInterval(this.#pings);
+    this.#subscriber.end();
+    this.#connection.end();
+    await this.#jobs.close();
+  }
+
+  async store(events: readonly NewEvent[]): Promise<string[]> {
+    this.#assertMemory();
+    // Redis runs this first, in the same round trip: no event is stored without its outcome.
+    const recording = this.#record(events.map((event) => ({ outcome: event.outcome, event })));
+    // Not addBulk: its transaction costs as much, and the events of a cluster have several nodes.
+    const [kept] = await Promise.all([Promise.all(events.map(this.#jobs.add)), recording]);
+    await this.#confirm?.(events);
+    if (!this.#isNamed) await this.#connection.redis.sadd(this.#namesKey, this.#settings.name);
+    this.#isNamed = true;
+    return kept;
+  }
+
+  record(outcomes: readonly StoredOutcome[]): Promise<void> {
+    return this.#record(outcomes.map((outcome) => ({ outcome })));
+  }
+
+  async outcomes(keys: readonly string[]): Promise<StoredOutcome[]> {
+    const texts = await this.#connection.redis.mget(keys.map((key) => this.#outcomeKeyOf(key)));
+    return keys.flatMap((key, index) => {
+      const value = texts[index] ?? undefined;
+      return value === undefined ? [] : [{ key, value }];
+    });
+  }
+
+  deadLetters(after?: StoredDeadLetter) {
+    return this.#deadLetters.list(after);
+  }
+
+  find(uuidHash: string) {
+    return this.#deadLetters.find(uuidHash);
+  }
+
+  retry(ids: readonly string[]) {
+    return this.#deadLetters.retry(ids);
+  }
+
+  discard(ids: readonly string[]) {
+    return this.#deadLetters.discard(ids);
+  }
+
+  readonly names = () => this.#connection.redis.smembers(this.#namesKey);
+
+  stats(): Promise<QueueStats> {
+    const countDeadLetters = () => this.#deadLetters.count();
+    return readStats(this.#jobs, countDeadLetters, this.#connection.redis, this.#settings);
+  }
+
+  #listen(): void {
+    const { redis } = this.#connection;
+    redis.on("close", () => this.#end(new Error("The connection was closed.")));
+    // A node that joined the cluster may have other settings.
+    redis.on("+node", () => {
+      if (this.#isOpen) this.#checkSetup().catch((error: unknown) => this.#end(error));
+    });
+    const subscriber = this.#subscriber.redis;
+    subscriber.on("message", (_channel, keys: string) =>
+      this.#onHint?.({ hasEvents: false, outcomes: keys.split(",") }),
+    );
+    subscriber.on("ready", () => void this.#subscribe().catch(() => {}));
+  }
+
+  #end(error: unknown): void {
+    this.#isOpen = false;
+    this.#onEnd?.(toConnectionError(error, this.#settings));
+  }
+
+  #ping(): void {
+    if (!this.#isOpen) return;
+    for (const { redis } of [this.#connection, this.#subscriber]) redis.ping().catch(() => {});
+  }
 
   /** The reads of the outcomes that are awaited, every 3 s, make up for a failure that is no rejection. */
-  const subscribe = () =>
-    subscriber.redis.subscribe(channel).catch((error: unknown) => {
+  #subscribe(): Promise<unknown> {
+    return this.#subscriber.redis.subscribe(this.#channel).catch((error: unknown) => {
       if (findRedisRejection(error) !== undefined) throw error;
     });
+  }
 
   /** Rejects also when the server closes the connection without an error. */
-  async function whenReady(): Promise<void> {
+  async #whenReady(): Promise<void> {
+    const { redis } = this.#connection;
     const attempt = new AbortController();
     const { signal } = attempt;
     try {
@@ -104,80 +230,26 @@ export function openRedisStore(settings: RedisSettings): Engine {
     if (redis.status !== "ready") throw new Error("The connection was closed.");
   }
 
-  const outcomeKeyOf = (key: string) => `${head}:outcome:${key}`;
+  #outcomeKeyOf(key: string): string {
+    return `${this.#head}:outcome:${key}`;
+  }
 
   /** In one command, which Redis runs as a whole. */
-  async function record(
+  async #record(
     items: readonly { outcome: StoredOutcome | undefined; event?: NewEvent }[],
   ): Promise<void> {
     const keys: string[] = [];
     const args: string[] = [];
     for (const { outcome, event } of items) {
-      const outcomeKey = outcome && outcomeKeyOf(outcome.key);
-      const uuidKey = event && `${head}:uuid:${event.uuidHash}`;
+      const outcomeKey = outcome && this.#outcomeKeyOf(outcome.key);
+      const uuidKey = event && `${this.#head}:uuid:${event.uuidHash}`;
       // In a cluster, each key must be of the queue.
       keys.push(uuidKey ?? outcomeKey ?? "", outcomeKey ?? uuidKey ?? "");
       args.push(event?.key ?? "", event ? jobIdOf(event) : "", outcome?.value ?? "");
     }
+    const { dedupeTtlMs, outcomeTtlMs } = this.#settings;
     const ttls = [dedupeTtlMs + NOTE_MARGIN_MS, outcomeTtlMs];
-    await redis.eval(RECORD, keys.length, ...keys, ...ttls, channel, ...args);
+    const { redis } = this.#connection;
+    await redis.eval(RECORD, keys.length, ...keys, ...ttls, this.#channel, ...args);
   }
-
-  return {
-    title: "Redis",
-    outageCode: "REDIS_UNREACHABLE",
-    // The process prepares a batch while Redis runs others; no fsync makes larger ones cheaper.
-    storeBatches: { maxItems: 32, maxRunning: 4 },
-    ...deadLetters,
-    startWorker: (runner, context) =>
-      new RedisWorker(runner, context, { settings, jobs, deadLetters }),
-    async connect(listener) {
-      onHint = listener;
-      try {
-        if (redis.status !== "ready") await whenReady();
-        // Watch from here on: the end of an earlier connection is no outage of this one.
-        const ended = new Promise<Error>((resolve) => (onEnd = resolve));
-        await checkSetup();
-        await Promise.all([
-          tryCommands(redis, channel, settings),
-          subscribe(),
-          prepareFormat(redis, settings),
-        ]);
-        isOpen = true;
-        wasOpen = true;
-        return { ended };
-      } catch (error) {
-        const reason = toConnectionError(error, settings);
-        const isOutage = !wasOpen && !(reason instanceof QueueError);
-        throw (isOutage ? await findTlsError(redis) : undefined) ?? reason;
-      }
-    },
-    async close() {
-      clearInterval(pings);
-      subscriber.end();
-      connection.end();
-      await jobs.close();
-    },
-    async store(events) {
-      assertMemory();
-      // Redis runs this first, in the same round trip: no event is stored without its outcome.
-      const recording = record(events.map((event) => ({ outcome: event.outcome, event })));
-      // Not addBulk: its transaction costs as much, and the events of a cluster have several nodes.
-      const [kept] = await Promise.all([Promise.all(events.map(jobs.add)), recording]);
-      await confirm?.(events);
-      if (!isNamed) await redis.sadd(namesKey, name);
-      isNamed = true;
-      return kept;
-    },
-    record: (outcomes) => record(outcomes.map((outcome) => ({ outcome }))),
-    async outcomes(keys) {
-      const texts = await redis.mget(keys.map(outcomeKeyOf));
-      return keys.flatMap((key, index) => {
-        const value = texts[index] ?? undefined;
-        return value === undefined ? [] : [{ key, value }];
-      });
-    },
-    names: () => redis.smembers(namesKey),
-    stats: async () => readStats(jobs, deadLetters.countDeadLetters, redis, settings),
-  };
 }
