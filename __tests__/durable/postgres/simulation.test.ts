@@ -1,6 +1,6 @@
 import { Client } from "pg";
 import { resolvePostgresOptions } from "../../../lib/durable/postgres/options";
-import { createServerStorage } from "../../../lib/durable/postgres/server-storage";
+import { ServerStorage } from "../../../lib/durable/postgres/server-storage";
 import type { Claims, Storage } from "../../../lib/durable/storage";
 import { closeLater, closeOpened } from "../../support/durable";
 import { describeWithPostgres, startPostgres, type PostgresProcess } from "../../support/postgres";
@@ -46,7 +46,7 @@ describeWithPostgres("the storage in Postgres", () => {
 
   async function open(ttls: Ttls): Promise<Storage & Claims> {
     const settings = { name: "q", connection, durability: "trust", ...ttls } as const;
-    const storage = closeLater(createServerStorage(resolvePostgresOptions(settings)));
+    const storage = closeLater(new ServerStorage(resolvePostgresOptions(settings)));
     await storage.connect(() => {});
     return storage;
   }
@@ -61,7 +61,7 @@ describeWithPostgres("the storage in Postgres", () => {
         const timer = jest.spyOn(performance, "now").mockImplementation(() => (readAtMs += 5_000));
         const run = storage[method] as (...values: readonly unknown[]) => Promise<unknown>;
         try {
-          return await run(...args);
+          return await run.apply(storage, [...args]);
         } finally {
           timer.mockRestore();
         }

@@ -18,10 +18,10 @@ import type * as engine from "./server-storage";
  */
 export function postgresQueue(options: PostgresQueueOptions): DurableQueue {
   const settings = resolvePostgresOptions(options);
-  const { createServerStorage } = loadEngine(
+  const { ServerStorage } = loadEngine(
     () => require("./server-storage") as typeof engine,
     "postgresQueue",
     PACKAGES,
   );
-  return createQueue(createServerStorage(settings), settings);
+  return createQueue(new ServerStorage(settings), settings);
 }

@@ -5,8 +5,12 @@ import { rangeOfKeys } from "../event-key";
 import type {
   Claims,
   ClaimedEvent,
+  FailedRun,
   Hint,
+  Member,
+  NewEvent,
   QueueStats,
+  Run,
   Storage,
   StoredDeadLetter,
   StoredOutcome,
@@ -27,7 +31,7 @@ import { PURGED_ROWS, writeStatements } from "./statements";
 
 /** Longer than storing an event takes: events are committed in another order than their times. */
 const MARGIN_MS = 1_000;
-/** An event that became due at an earlier time, or was claimed unknown to the member, is found within this time. */
+/** Within this time, an event is found that is due since before the mark, or whose claim had no reply. */
 const READ_ALL_MS = 1_000;
 
 /** A number does not fit into its type. */
@@ -40,67 +44,48 @@ const LISTENING =
   "set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3; set synchronous_commit = off";
 
 /**
- * Creates the storage of a queue in Postgres. One connection listens, claims and beats; a pool runs
- * the statements that must be durable.
+ * The storage of a queue in Postgres. One connection listens, claims and beats; a pool runs the
+ * statements that must be durable.
  */
-export function createServerStorage(settings: PostgresSettings): Storage & Claims {
-  const { name, schema, dedupeTtlMs, outcomeTtlMs } = settings;
-  const channel = `push_${hashText(`${schema}:${name}`).slice(0, 24)}`;
-  const sender = crypto.randomUUID().slice(0, 8);
-  const statements = writeStatements(`"${schema}"`, channel, sender);
-  const connections = createServerConnections(settings);
+export class ServerStorage implements Storage, Claims {
+  readonly title = "Postgres";
+  readonly outageCode = "POSTGRES_UNREACHABLE";
+  readonly #settings: PostgresSettings;
+  /** Where rows are announced. */
+  readonly #channel: string;
+  /** Marks the announcements of this process. */
+  readonly #sender = crypto.randomUUID().slice(0, 8);
+  readonly #statements: ReturnType<typeof writeStatements>;
+  readonly #connections: ReturnType<typeof createServerConnections>;
   /**
    * Where the next claim of a member begins to read: when the last claimed event was due, and when
    * everything was read last. While a transaction of another program is open, Postgres keeps the rows
    * of all events that were claimed since: a claim of all would read them.
    */
-  const marks = new Map<number, { lastRunAtMs: number; readAllAtMs: number }>();
-  let queue = 0;
-  let listening: { client: Client; destroy: () => void } | undefined;
-  let last: Promise<unknown> = Promise.resolve();
+  readonly #marks = new Map<number, { lastRunAtMs: number; readAllAtMs: number }>();
+  /** The id of the queue in its tables. */
+  #queue = 0;
+  /** The connection that listens; undefined while there is none. */
+  #listening: { client: Client; destroy: () => void } | undefined;
+  /** Resolves after the last statement on the connection that listens. */
+  #last: Promise<unknown> = Promise.resolve();
 
-  const nameOf = (statement: Name) => ({
-    name: `push_${statement}`,
-    text: statements[statement],
-  });
-
-  /** Mends what the rows of other programs make fail; the caller runs its statement again. */
-  async function explain(error: unknown): Promise<never> {
-    const { code } = error as { code?: unknown };
-    if (code === OUT_OF_RANGE) await connections.query(nameOf("bury"), [queue]);
-    if (code === ID_TAKEN) await connections.query(nameOf("advanceIds"), []);
-    throw toNeutralError(error);
+  constructor(settings: PostgresSettings) {
+    const { name, schema } = settings;
+    this.#settings = settings;
+    this.#channel = `push_${hashText(`${schema}:${name}`).slice(0, 24)}`;
+    this.#statements = writeStatements(`"${schema}"`, this.#channel, this.#sender);
+    this.#connections = createServerConnections(settings);
   }
 
-  const run = <Row extends object>(statement: Name, ...values: unknown[]) =>
-    connections.query<Row>(nameOf(statement), values).catch(explain);
-
-  /** Runs a statement on the connection that listens, after those that run: pg queues none. */
-  async function runUndoable<Row extends object>(
-    statement: Name,
-    ...values: unknown[]
-  ): Promise<Row[]> {
-    const on = listening;
-    if (on === undefined) throw new Error("Postgres is not connected.");
-    const result = last.then(() => on.client.query<Row>({ ...nameOf(statement), values }));
-    last = result.catch(() => {});
-    try {
-      return (await result).rows;
-    } catch (error) {
-      // Without a response the connection is of no use. A new one finds out why Postgres is read-only.
-      if (isConnectionLost(error)) on.destroy();
-      return explain(error);
-    }
-  }
-
-  async function connect(onHint: (hint: Hint) => void): Promise<{ ended: Promise<Error> }> {
-    const opened = connections.createClient();
+  async connect(onHint: (hint: Hint) => void): Promise<{ ended: Promise<Error> }> {
+    const opened = this.#connections.createClient();
     const { client, destroy } = opened;
     let failure = new Error("The connection to Postgres ended.");
     client.on("error", (error) => (failure = error));
     const ended = new Promise<Error>((resolve) => {
       client.once("end", () => {
-        if (listening === opened) listening = undefined;
+        if (this.#listening === opened) this.#listening = undefined;
         resolve(failure);
       });
     });
@@ -108,11 +93,7 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
     try {
       await client.connect();
       isConnected = true;
-      await checkDurability(client, settings);
-      await assertNotPooled(client, connections.createClient().client);
-      queue = await prepareSchema(client, settings, Object.values(statements));
-      await client.query(`${SESSION}; ${LISTENING}; listen "${channel}"`);
-      await assertCommitted(client, statements.forgetMember);
+      await this.#prepare(client);
     } catch (error) {
       // First: it looks whether the server has ended the connection.
       const rejection = findRejection(error, isConnected ? undefined : opened);
@@ -121,82 +102,156 @@ export function createServerStorage(settings: PostgresSettings): Storage & Claim
     }
     client.on("notification", ({ payload = "" }) => {
       const [from, events, keys = ""] = payload.split(" ");
-      if (from === sender) return;
+      if (from === this.#sender) return;
       onHint({ hasEvents: events !== "", outcomes: keys === "" ? [] : keys.split(",") });
     });
-    listening = opened;
-    last = Promise.resolve();
+    this.#listening = opened;
+    this.#last = Promise.resolve();
     return { ended };
   }
 
-  return {
-    title: "Postgres",
-    outageCode: "POSTGRES_UNREACHABLE",
-    connect,
-    async close() {
-      const ending = listening?.client.end().catch(() => {});
-      // A Postgres that is frozen does not end the connection.
-      if (ending !== undefined) await settleWithin(ending, { deadlineMs: CLOSE_MS });
-      connections.close();
-    },
-    async store(events) {
-      const kept = new Map<string | null, string>();
-      for (let missing = events; missing.length > 0;) {
-        const rows = missing.map(({ outcome, ...event }) => {
-          return { ...event, outcomeKey: outcome?.key, value: outcome?.value };
-        });
-        const values = [JSON.stringify(rows), dedupeTtlMs, outcomeTtlMs, queue];
-        const found = await run<{ key: string | null; content: string }>("store", ...values);
-        for (const { key, content } of found) kept.set(key, content);
-        // Another process stored these after the statement began: the next statement sees them.
-        missing = missing.filter(({ key }) => !kept.has(key));
-      }
-      return events.map(({ key }) => kept.get(key) ?? "");
-    },
-    record: (outcomes) => run("record", JSON.stringify(outcomes), outcomeTtlMs),
-    outcomes: (keys) => run<StoredOutcome>("outcomes", keys),
-    async claim(owner, held, count) {
-      const mark = marks.get(owner) ?? { lastRunAtMs: 0, readAllAtMs: Number.NEGATIVE_INFINITY };
-      marks.set(owner, mark);
-      const nowMs = performance.now();
-      const isAll = nowMs - mark.readAllAtMs >= READ_ALL_MS;
-      if (isAll) mark.readAllAtMs = nowMs;
-      const lost = isAll ? await runUndoable<ClaimedEvent>("findOwned", owner, held) : [];
-      const wanted = count - lost.length;
-      if (wanted <= 0) return lost;
-      const fromAtMs = isAll ? 0 : mark.lastRunAtMs - MARGIN_MS;
-      const values = [owner, held, wanted, fromAtMs, queue];
-      const due = await runUndoable<ClaimedEvent & { runAtMs: number }>("claim", ...values);
-      const claimed = [...lost, ...due];
-      const safe = claimed.filter(({ id }) => Number.isSafeInteger(id));
-      if (safe.length < claimed.length) await run("bury", queue);
-      mark.lastRunAtMs = due.at(-1)?.runAtMs ?? mark.lastRunAtMs;
-      return safe;
-    },
-    finish: (runs) => run("finish", JSON.stringify(runs)),
-    async fail(runs) {
-      const dead = await run<{ id: number }>("fail", JSON.stringify(runs));
-      return dead.map(({ id }) => id);
-    },
-    beat: (members) => runUndoable("beat", JSON.stringify(members), queue),
-    async leave({ id }) {
-      marks.delete(id);
-      await runUndoable("forgetMember", id);
-      await runUndoable("giveBack", id);
-    },
-    deadLetters: (after) =>
-      run<StoredDeadLetter>("deadLetters", after?.atMs ?? 0, after?.id ?? "0", queue),
-    find: (uuidHash) => run<StoredState>("find", uuidHash, ...rangeOfKeys(uuidHash), queue),
-    retry: async (ids) => (await run<Count>("retry", ids, queue))[0]?.count ?? 0,
-    discard: async (ids) => (await run<Count>("discard", ids, queue))[0]?.count ?? 0,
-    stats: async () => (await run<QueueStats>("stats", queue))[0] as QueueStats,
-    async purge() {
-      await run("releaseOrphans", queue);
-      const [uuids] = await run<Count>("purge", dedupeTtlMs);
-      const [outcomes] = await run<Count>("purgeOutcomes", outcomeTtlMs);
-      return [uuids, outcomes].some((one) => one?.count === PURGED_ROWS);
-    },
-  };
+  async close(): Promise<void> {
+    const ending = this.#listening?.client.end().catch(() => {});
+    // A Postgres that is frozen does not end the connection.
+    if (ending !== undefined) await settleWithin(ending, { deadlineMs: CLOSE_MS });
+    this.#connections.close();
+  }
+
+  async store(events: readonly NewEvent[]): Promise<string[]> {
+    const { dedupeTtlMs, outcomeTtlMs } = this.#settings;
+    const kept = new Map<string | null, string>();
+    for (let missing = events; missing.length > 0;) {
+      const rows = missing.map(({ outcome, ...event }) => {
+        return { ...event, outcomeKey: outcome?.key, value: outcome?.value };
+      });
+      const values = [JSON.stringify(rows), dedupeTtlMs, outcomeTtlMs, this.#queue];
+      const found = await this.#run<{ key: string | null; content: string }>("store", ...values);
+      for (const { key, content } of found) kept.set(key, content);
+      // Another process stored these after the statement began: the next statement sees them.
+      missing = missing.filter(({ key }) => !kept.has(key));
+    }
+    return events.map(({ key }) => kept.get(key) ?? "");
+  }
+
+  record(outcomes: readonly StoredOutcome[]): Promise<unknown> {
+    return this.#run("record", JSON.stringify(outcomes), this.#settings.outcomeTtlMs);
+  }
+
+  outcomes(keys: readonly string[]): Promise<StoredOutcome[]> {
+    return this.#run<StoredOutcome>("outcomes", keys);
+  }
+
+  async claim(owner: number, held: readonly number[], count: number): Promise<ClaimedEvent[]> {
+    const unread = { lastRunAtMs: 0, readAllAtMs: Number.NEGATIVE_INFINITY };
+    const mark = this.#marks.get(owner) ?? unread;
+    this.#marks.set(owner, mark);
+    const nowMs = performance.now();
+    const isAll = nowMs - mark.readAllAtMs >= READ_ALL_MS;
+    if (isAll) mark.readAllAtMs = nowMs;
+    const lost = isAll ? await this.#runUndoable<ClaimedEvent>("findOwned", owner, held) : [];
+    const wanted = count - lost.length;
+    if (wanted <= 0) return lost;
+    const fromAtMs = isAll ? 0 : mark.lastRunAtMs - MARGIN_MS;
+    const values = [owner, held, wanted, fromAtMs, this.#queue];
+    const due = await this.#runUndoable<ClaimedEvent & { runAtMs: number }>("claim", ...values);
+    const claimed = [...lost, ...due];
+    const safe = claimed.filter(({ id }) => Number.isSafeInteger(id));
+    if (safe.length < claimed.length) await this.#run("bury", this.#queue);
+    mark.lastRunAtMs = due.at(-1)?.runAtMs ?? mark.lastRunAtMs;
+    return safe;
+  }
+
+  finish(runs: readonly Run[]): Promise<unknown> {
+    return this.#run("finish", JSON.stringify(runs));
+  }
+
+  async fail(runs: readonly FailedRun[]): Promise<number[]> {
+    const dead = await this.#run<{ id: number }>("fail", JSON.stringify(runs));
+    return dead.map(({ id }) => id);
+  }
+
+  beat(members: readonly Member[]): Promise<unknown> {
+    return this.#runUndoable("beat", JSON.stringify(members), this.#queue);
+  }
+
+  async leave({ id }: Member): Promise<void> {
+    this.#marks.delete(id);
+    await this.#runUndoable("forgetMember", id);
+    await this.#runUndoable("giveBack", id);
+  }
+
+  deadLetters(after?: StoredDeadLetter): Promise<StoredDeadLetter[]> {
+    const [atMs, id] = [after?.atMs ?? 0, after?.id ?? "0"];
+    return this.#run<StoredDeadLetter>("deadLetters", atMs, id, this.#queue);
+  }
+
+  find(uuidHash: string): Promise<StoredState[]> {
+    return this.#run<StoredState>("find", uuidHash, ...rangeOfKeys(uuidHash), this.#queue);
+  }
+
+  async retry(ids: readonly string[]): Promise<number> {
+    return (await this.#run<Count>("retry", ids, this.#queue))[0]?.count ?? 0;
+  }
+
+  async discard(ids: readonly string[]): Promise<number> {
+    return (await this.#run<Count>("discard", ids, this.#queue))[0]?.count ?? 0;
+  }
+
+  async stats(): Promise<QueueStats> {
+    return (await this.#run<QueueStats>("stats", this.#queue))[0] as QueueStats;
+  }
+
+  async purge(): Promise<boolean> {
+    const { dedupeTtlMs, outcomeTtlMs } = this.#settings;
+    await this.#run("releaseOrphans", this.#queue);
+    const [uuids] = await this.#run<Count>("purge", dedupeTtlMs);
+    const [outcomes] = await this.#run<Count>("purgeOutcomes", outcomeTtlMs);
+    return [uuids, outcomes].some((one) => one?.count === PURGED_ROWS);
+  }
+
+  async #prepare(client: Client): Promise<void> {
+    const statements = this.#statements;
+    await checkDurability(client, this.#settings);
+    await assertNotPooled(client, this.#connections.createClient().client);
+    this.#queue = await prepareSchema(client, this.#settings, Object.values(statements));
+    await client.query(`${SESSION}; ${LISTENING}; listen "${this.#channel}"`);
+    await assertCommitted(client, statements.forgetMember);
+  }
+
+  #nameOf(statement: Name) {
+    return { name: `push_${statement}`, text: this.#statements[statement] };
+  }
+
+  #run<Row extends object>(statement: Name, ...values: unknown[]): Promise<Row[]> {
+    return this.#connections
+      .query<Row>(this.#nameOf(statement), values)
+      .catch((error: unknown) => this.#mendAndThrow(error));
+  }
+
+  /** Runs a statement on the connection that listens, after those that run: pg queues none. */
+  async #runUndoable<Row extends object>(statement: Name, ...values: unknown[]): Promise<Row[]> {
+    const on = this.#listening;
+    if (on === undefined) throw new Error("Postgres is not connected.");
+    const named = { ...this.#nameOf(statement), values };
+    const result = this.#last.then(() => on.client.query<Row>(named));
+    this.#last = result.catch(() => {});
+    try {
+      return (await result).rows;
+    } catch (error) {
+      // Without a response the connection is of no use. A new one finds out why Postgres is read-only.
+      if (isConnectionLost(error)) on.destroy();
+      return this.#mendAndThrow(error);
+    }
+  }
+
+  /** Mends what the rows of other programs make fail; the caller runs its statement again. */
+  async #mendAndThrow(error: unknown): Promise<never> {
+    const { code } = error as { code?: unknown };
+    const { query } = this.#connections;
+    if (code === OUT_OF_RANGE) await query(this.#nameOf("bury"), [this.#queue]);
+    if (code === ID_TAKEN) await query(this.#nameOf("advanceIds"), []);
+    throw toNeutralError(error);
+  }
 }
 
 type Name = keyof ReturnType<typeof writeStatements>;
