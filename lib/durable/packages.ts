@@ -1,8 +1,8 @@
 /**
- * Loads the module of an engine, which needs these packages with the lowest version of each. Throws
+ * Loads the module of a store, which needs these packages with the lowest version of each. Throws
  * an Error with the line that installs them when one is missing or older.
  */
-export function loadEngine<Module>(
+export function loadStore<Module>(
   load: () => Module,
   owner: string,
   packages: Record<string, string>,

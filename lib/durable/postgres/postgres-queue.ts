@@ -1,4 +1,4 @@
-import { loadEngine } from "../packages";
+import { loadStore } from "../packages";
 import { createQueue, type DurableQueue } from "../queue";
 import { PACKAGES, resolvePostgresOptions, type PostgresQueueOptions } from "./options";
 import type * as engine from "./server-storage";
@@ -18,7 +18,7 @@ import type * as engine from "./server-storage";
  */
 export function postgresQueue(options: PostgresQueueOptions): DurableQueue {
   const settings = resolvePostgresOptions(options);
-  const { ServerStorage } = loadEngine(
+  const { ServerStorage } = loadStore(
     () => require("./server-storage") as typeof engine,
     "postgresQueue",
     PACKAGES,
