@@ -1,3 +1,4 @@
+import { andThen } from "../../kit/pending";
 import { publish, trace, type Traces } from "../observability/diagnostics";
 import { WebhookError } from "../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
@@ -19,39 +20,41 @@ interface QueuedRun extends Pick<Traces["handle"], "queue" | "carrier"> {
 
 /**
  * Creates the step that runs the handlers of an event and reports the result, for a receiver or a
- * worker. It throws a WebhookError `HANDLER_FAILED` or `HANDLER_TIMEOUT`, or the error of `prepare`,
+ * worker. It returns undefined when none has anything to wait for. Its promise rejects with a WebhookError `HANDLER_FAILED` or `HANDLER_TIMEOUT`, or the error of `prepare`,
  * after it reported it.
  */
 export function createDispatch(handlers: Handlers, reports: Reporter) {
-  async function run(
+  function run(
     event: PushEvent | UnknownPushEvent,
     context: RunContext,
     timeoutMs: number,
     prepare: QueuedRun["prepare"],
-  ): Promise<void> {
+  ): Promise<void> | void {
     const startMs = performance.now();
     const describeRun = () => ({
       type: event.type,
       attempt: context.attempt,
       durationMs: performance.now() - startMs,
     });
-    let selected: ReturnType<typeof selectHandlers>;
-    try {
-      if (prepare !== undefined) await prepare();
-      selected = selectHandlers(handlers, event);
-      const running = runHandlers(selected.handlers, event, context, timeoutMs);
-      // Without a promise, there is nothing to wait for and no timer to start.
-      if (running !== undefined) await running;
-    } catch (error) {
-      const failure = error as WebhookError;
+    let isHandled = false;
+    const start = () => {
+      const selected = selectHandlers(handlers, event);
+      ({ isHandled } = selected);
+      return runHandlers(selected.handlers, event, context, timeoutMs);
+    };
+    const succeed = () => {
+      if (isHandled) publish("handled", describeRun);
+      else reports.unhandled(event);
+    };
+    const fail = (failure: WebhookError) => {
       publish("failed", () => ({ ...describeRun(), code: failure.code }));
       const { attempt, receiver } = context;
       const about = receiver === undefined ? { attempt } : { attempt, receiver };
       reports.error(failure, event, about);
       throw failure;
-    }
-    if (selected.isHandled) publish("handled", describeRun);
-    else reports.unhandled(event);
+    };
+    const running = andThen(prepare?.(), start);
+    return running === undefined ? succeed() : running.then(succeed, fail);
   }
 
   return (
@@ -59,7 +62,7 @@ export function createDispatch(handlers: Handlers, reports: Reporter) {
     context: RunContext,
     timeoutMs: number,
     { queue, carrier, prepare }: QueuedRun = {},
-  ): Promise<void> => {
+  ): Promise<void> | void => {
     const { type, uuid } = event;
     const { attempt, receiver } = context;
     const describe = () => ({ type, uuid, attempt, receiver, queue, carrier });
@@ -79,7 +82,7 @@ function runHandlers(
   event: PushEvent | UnknownPushEvent,
   context: RunContext,
   timeoutMs: number,
-): Promise<void> | undefined {
+): Promise<void> | void {
   const timeout = new AbortController();
   const { signal } = timeout;
   const { attempt, authTokenIndex, publicUrlIndex, receiver } = context;

@@ -234,10 +234,17 @@ function findSids(text: string, declared: readonly string[]): SidPlaces {
     if (prefix === "=A" && text.endsWith(ACCOUNT_SID, sidAt)) places.account_sid = Number.NaN;
     const name = SID_NAMES.get(prefix);
     if (name === undefined || !text.endsWith(name, sidAt)) continue;
-    if (declared.some((longer) => longer.endsWith(name) && text.endsWith(longer, sidAt))) continue;
+    if (endsWithLonger(text, sidAt, name, declared)) continue;
     places[name] = places[name] === 0 ? sidAt : Number.NaN;
   }
   return places;
+}
+
+function endsWithLonger(text: string, end: number, name: string, names: readonly string[]) {
+  for (const longer of names) {
+    if (longer.endsWith(name) && text.endsWith(longer, end)) return true;
+  }
+  return false;
 }
 
 const OTHER_TYPE: Problem = {

@@ -1,15 +1,9 @@
 import { createFindAmbiguity, findForeignParameter } from "./ambiguity";
-import type { AuthenticatedRequest } from "./authenticate";
+import { listOthersLater, type AuthenticatedRequest } from "./authenticate";
 import type { VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
 import { isPushEvent, type PushEvent, type UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
-
-/** What the step needs of an authenticated request. */
-type CheckedParts = Pick<
-  AuthenticatedRequest,
-  "method" | "parts" | "joined" | "match" | "serviceSids"
->;
 
 /**
  * Creates the step that parses the event of an authenticated webhook request. It throws a
@@ -20,7 +14,8 @@ export function createCheckEvent(settings: VerifySettings) {
   const { extraParameters, confirm, confirmTypes } = settings;
   const findAmbiguity = createFindAmbiguity(extraParameters);
 
-  return function checkEvent({ method, parts, joined, match, serviceSids }: CheckedParts) {
+  return function checkEvent(authenticated: AuthenticatedRequest) {
+    const { method, signature, form, parts, joined, found, match } = authenticated;
     const { authTokenIndex, signedUrl } = match;
     const event = parseEvent(parts.params);
     const publicUrlIndex = parts.publicUrlIndexes[parts.signedUrls.indexOf(signedUrl)] ?? 0;
@@ -37,12 +32,21 @@ export function createCheckEvent(settings: VerifySettings) {
         { parameter },
       );
     }
-    const problem = findNotAllowed(settings, serviceSids, event);
+    const problem = findNotAllowed(settings, found.serviceSids, event);
     if (problem !== undefined)
       throw new WebhookError("ACCOUNT_NOT_ALLOWED", `The ${problem}. ${ALLOW}`);
     const needsConfirmation = ambiguity !== undefined || confirmTypes.has(event.type);
-    const { reason } = ambiguity ?? {};
-    return { event, authTokenIndex, publicUrlIndex, needsConfirmation, ambiguity: reason };
+    return {
+      event,
+      // A signature is a hash of the content, except that it depends on the token.
+      contentHash: signature,
+      listOtherHashes: listOthersLater(authenticated),
+      authTokenIndex,
+      publicUrlIndex,
+      needsConfirmation,
+      ambiguity: ambiguity?.reason,
+      form,
+    };
   };
 }
 
