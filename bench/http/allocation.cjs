@@ -158,14 +158,16 @@ async function listAllocators(contestant) {
   const { profile } = await post("HeapProfiler.stopSampling");
   session.disconnect();
   const bytes = new Map();
-  const visit = ({ callFrame, selfSize, children }) => {
-    const file = callFrame.url.replace(/.*\/dist\//, "").replace(/^file:.*\//, "");
-    const name = callFrame.functionName === "" ? "(anonymous)" : callFrame.functionName;
-    const place = `${name} ${file}:${callFrame.lineNumber + 1}`;
+  const visit = ({ callFrame, selfSize, children }, caller) => {
+    const { url, functionName, lineNumber } = callFrame;
+    const file = url.replace(/.*\/dist\//, "").replace(/^file:.*\//, "");
+    const name = functionName === "" ? "(anonymous)" : functionName;
+    // A function of the language has no file.
+    const place = url === "" ? `${name} in ${caller}` : `${name} ${file}:${lineNumber + 1}`;
     bytes.set(place, (bytes.get(place) ?? 0) + selfSize);
-    for (const child of children) visit(child);
+    for (const child of children) visit(child, place);
   };
-  visit(profile.head);
+  visit(profile.head, "");
   return [...bytes]
     .sort(([, a], [, b]) => b - a)
     .slice(0, ALLOCATORS)

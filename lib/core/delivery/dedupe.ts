@@ -173,21 +173,23 @@ export class Deduplication implements Acceptor {
     return this.#memory === undefined ? hashText(signature).slice(0, 32) : signature;
   }
 
-  /** While a token rotates, the first delivery may be signed with another one. */
   #claimContent(claim: DedupeClaim, request: RequestIdentity, { deadlineAtMs }: FirstDelivery) {
-    const claimWith = async (others: readonly string[]): Promise<Claim> => {
-      for (const other of others) {
-        const contentHash = this.#hashContent(other);
-        const found = await this.#claim({ ...claim, contentHash }, deadlineAtMs);
-        if (found !== "conflict") return found;
-      }
-      return "conflict";
-    };
-    return andThen(this.#claim(claim, deadlineAtMs), (found) =>
-      found === "conflict" && request.listOtherHashes !== undefined
-        ? claimWith(request.listOtherHashes())
-        : found,
+    const found = this.#claim(claim, deadlineAtMs);
+    const { listOtherHashes } = request;
+    if (listOtherHashes === undefined) return found;
+    return andThen(found, (first) =>
+      first === "conflict" ? this.#claimOthers(claim, listOtherHashes(), deadlineAtMs) : first,
     );
+  }
+
+  /** While a token rotates, the first delivery may be signed with another one. */
+  async #claimOthers(claim: DedupeClaim, hashes: readonly string[], deadlineAtMs: number) {
+    for (const hash of hashes) {
+      const contentHash = this.#hashContent(hash);
+      const found = await this.#claim({ ...claim, contentHash }, deadlineAtMs);
+      if (found !== "conflict") return found;
+    }
+    return "conflict";
   }
 
   #claim(claim: DedupeClaim, deadlineAtMs: number): Claim | Promise<Claim> {
@@ -233,14 +235,12 @@ export class Deduplication implements Acceptor {
   }
 
   #runThenMark(key: string, claim: DedupeClaim, { run, finishAtMs }: FirstDelivery) {
-    const finish = (mark: "complete" | "release") =>
-      andThen(this.#mark(claim, mark, finishAtMs), () => void this.#running.delete(key));
     const running = run();
-    if (running === undefined) return finish("complete");
+    if (running === undefined) return this.#finish(key, claim, "complete", finishAtMs);
     const finished = running.then(
-      () => finish("complete"),
+      () => this.#finish(key, claim, "complete", finishAtMs),
       async (error: unknown) => {
-        await finish("release");
+        await this.#finish(key, claim, "release", finishAtMs);
         throw error;
       },
     );
@@ -249,13 +249,17 @@ export class Deduplication implements Acceptor {
     return finished;
   }
 
-  #mark(claim: DedupeClaim, mark: "complete" | "release", deadlineAtMs: number) {
+  #finish(key: string, claim: DedupeClaim, mark: Mark, finishAtMs: number) {
+    return andThen(this.#mark(claim, mark, finishAtMs), () => void this.#running.delete(key));
+  }
+
+  #mark(claim: DedupeClaim, mark: Mark, deadlineAtMs: number) {
     return this.#memory === undefined
       ? this.#markInStore(claim, mark, deadlineAtMs)
       : this.#memory[mark](claim);
   }
 
-  async #markInStore(claim: DedupeClaim, mark: "complete" | "release", deadlineAtMs: number) {
+  async #markInStore(claim: DedupeClaim, mark: Mark, deadlineAtMs: number) {
     try {
       await this.#retryMark(() => this.#store[mark](claim), deadlineAtMs);
     } catch (error) {
@@ -267,6 +271,8 @@ export class Deduplication implements Acceptor {
     }
   }
 }
+
+type Mark = "complete" | "release";
 
 /** Returns the decision about a delivery whose uuid was claimed before. */
 function drop(found: Claim): Acceptance {

@@ -76,7 +76,7 @@ export function createReporter(logger: Logger | undefined, common: object = {}) 
 
   function log(level: keyof Logger, fields: object, message: string): void {
     const all = { ...common, ...fields };
-    if (adapted !== undefined) void callSafely(adapted, () => adapted[level](all, message));
+    if (adapted !== undefined) callSafely(adapted, () => adapted[level](all, message));
   }
 
   function warnWithoutListeners(error: WebhookError, listenerCount: number): void {
@@ -99,8 +99,7 @@ export function createReporter(logger: Logger | undefined, common: object = {}) 
     /** Reports a failure of handlers, of a store or of the receiver; `run` are fields of its line. */
     error(error: WebhookError, event?: PushEvent | UnknownPushEvent, run: object = {}): void {
       log("error", { code: error.code, ...identify(event), ...run, err: error }, error.message);
-      for (const listener of errorListeners)
-        void callSafely(listener, () => listener(error, event));
+      for (const listener of errorListeners) callSafely(listener, () => listener(error, event));
       warnWithoutListeners(error, errorListeners.size);
     },
     /** Reports a rejected request; if it {@link isFailure}, to the listeners of failures too. */
@@ -123,9 +122,9 @@ export function createReporter(logger: Logger | undefined, common: object = {}) 
         log("warn", { ...fields, ...explained }, error.message);
       }
       for (const listener of rejectedListeners)
-        void callSafely(listener, () => listener(error, request, capture));
+        callSafely(listener, () => listener(error, request, capture));
       const failureListeners = isFailure(error) ? errorListeners : [];
-      for (const listener of failureListeners) void callSafely(listener, () => listener(error));
+      for (const listener of failureListeners) callSafely(listener, () => listener(error));
       warnWithoutListeners(error, rejectedListeners.size + errorListeners.size);
     },
     /** Reports an event that no handler has received, and no login waits for. */

@@ -115,7 +115,7 @@ export function createObservers(limitBytes: number) {
           failedLater,
           readClaims: () => readClaims(incoming, limitBytes),
         };
-        for (const observer of observers) void callSafely(observer, () => observer(observed));
+        for (const observer of observers) callSafely(observer, () => observer(observed));
       };
     },
     observe(observer: RequestObserver): () => void {

@@ -49,7 +49,11 @@ export function uncoveredBody(): WebhookError {
 }
 
 function readSignature(request: IncomingRequest, names: readonly string[]): string {
-  const values = names.flatMap((name) => request.listHeader(name));
+  let values: readonly string[] = [];
+  for (const name of names) {
+    const found = request.listHeader(name);
+    values = values.length === 0 ? found : [...values, ...found];
+  }
   const [signature = ""] = values;
   if (values.length === 1 && isSignature(signature)) return signature;
   const expected = names.join(" or ");

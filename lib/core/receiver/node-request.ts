@@ -140,12 +140,16 @@ function readForm(req: NodeMessage): unknown {
   return listFlatPairs(readKept(req, "body")) === undefined ? undefined : req.body;
 }
 
+/** Where a middleware or a platform keeps a body. */
+const KEPT_IN = ["rawBody", "body"] as const;
 const NO_VALUES: readonly string[] = [];
 
 /** Lists the bytes or the texts that a middleware or a platform has kept. */
 function listKept(req: NodeMessage): (string | Uint8Array)[] {
-  const kept = [readKept(req, "rawBody"), readKept(req, "body")];
-  return kept.filter(isRawBody).filter((raw) => raw.length > 0);
+  return KEPT_IN.flatMap((name) => {
+    const kept = readKept(req, name);
+    return isRawBody(kept) && kept.length > 0 ? [kept] : [];
+  });
 }
 
 /** Reads a member that a platform may define by a getter, which throws for a body that it cannot parse. */
@@ -155,8 +159,7 @@ function readKept(req: NodeMessage, name: "rawBody" | "body"): unknown {
 
 /** Describes a member of a request that throws; undefined when none does. */
 function findThrowing(req: NodeMessage): string | undefined {
-  const names = ["rawBody", "body"] as const;
-  const name = names.find((one) => readThrown(() => [req[one]]) === undefined);
+  const name = KEPT_IN.find((one) => readThrown(() => [req[one]]) === undefined);
   return name && `its getter of req.${name} throws`;
 }
 
