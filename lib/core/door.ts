@@ -57,7 +57,7 @@ export {
 } from "./event/schema";
 export { publish, trace, type Diagnostics, type Traces } from "./observability/diagnostics";
 export { CLOSED, describeOutage, type Health, type StoreOutage } from "./observability/health";
-export { createReporter, type Capture, type ErrorListener } from "./observability/reporter";
+export { type Capture, type ErrorListener, Reporter } from "./observability/reporter";
 export { signAcceptedRequest } from "./receiver/accepted-request";
 export { isUuidUnique } from "./receiver/ambiguity";
 export { joinReceivedUrl } from "./receiver/incoming-request";

@@ -55,7 +55,10 @@ export function createDelivery(
   const dispatchToHandlers = createDispatch(handlers, reports);
   const retryRecord = createRequestRetry();
 
-  const acceptor = dedupe === false ? NO_DEDUPLICATION : new Deduplication(dedupe, reports.error);
+  const acceptor =
+    dedupe === false
+      ? NO_DEDUPLICATION
+      : new Deduplication(dedupe, (error) => reports.error(error));
 
   return {
     /** Accepts the event of a webhook request. */

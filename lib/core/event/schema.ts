@@ -108,7 +108,7 @@ export const pushEventSchema = z.discriminatedUnion("version", [
 
 /** The schema of an `UnknownPushEvent`. */
 export const unknownEventSchema = z.object({
-  // The characters of the known types: createFindAmbiguity relies on them.
+  // The characters of the known types: AmbiguityCheck relies on them.
   type: z.string().check(z.regex(/^[A-Za-z][\w.-]{0,99}$/, "must be a name")),
   uuid,
   account_sid: sidSchema("AC"),

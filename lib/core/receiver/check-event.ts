@@ -1,4 +1,4 @@
-import { createFindAmbiguity, findForeignParameter } from "./ambiguity";
+import { AmbiguityCheck, findForeignParameter } from "./ambiguity";
 import { listOthersLater, type AuthenticatedRequest } from "./authenticate";
 import type { VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
@@ -12,7 +12,7 @@ import { parseEvent } from "../event/parse";
  */
 export function createCheckEvent(settings: VerifySettings) {
   const { extraParameters, confirm, confirmTypes } = settings;
-  const findAmbiguity = createFindAmbiguity(extraParameters);
+  const ambiguityCheck = new AmbiguityCheck(extraParameters);
 
   return function checkEvent(authenticated: AuthenticatedRequest) {
     const { method, signature, form, parts, joined, found, match } = authenticated;
@@ -22,7 +22,7 @@ export function createCheckEvent(settings: VerifySettings) {
     const ambiguity =
       method === "GET"
         ? findForeignParameter(parts.params, extraParameters)
-        : findAmbiguity(event, joined);
+        : ambiguityCheck.find(event, joined);
     // An unknown type has no second source.
     if (ambiguity !== undefined && (confirm === undefined || !isPushEvent(event))) {
       const { reason, parameter } = ambiguity;

@@ -31,7 +31,7 @@ import { createAccountScope } from "../delivery/account-scope";
 import { createMemoryOutcomes } from "../delivery/memory-outcomes";
 import { publish, trace } from "../observability/diagnostics";
 import { CLOSED, type Health } from "../observability/health";
-import { createReporter } from "../observability/reporter";
+import { Reporter, type ErrorListener, type RejectedListener } from "../observability/reporter";
 import { validateOptions } from "../../kit/validate-options";
 
 /**
@@ -74,8 +74,8 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     onAny: chain(handlers.onAny),
     onUnhandled: chain(handlers.onUnhandled),
     handledTypes: handlers.handledTypes,
-    onError: chain(reports.onError),
-    onRejected: chain(reports.onRejected),
+    onError: chain((listener: ErrorListener) => reports.onError(listener)),
+    onRejected: chain((listener: RejectedListener) => reports.onRejected(listener)),
     waitForChallenge(wait) {
       warnOfWait(settings);
       noteWait(handlers);
@@ -128,7 +128,7 @@ class Receiver {
     const { name, queue } = settings;
     this.#settings = settings;
     this.#releaseName = claimQueueName(settings);
-    this.reports = createReporter(settings.logger, name === undefined ? {} : { receiver: name });
+    this.reports = new Reporter(settings.logger, name === undefined ? {} : { receiver: name });
     const scope = createAccountScope(settings);
     const { accountOf } = scope;
     const outcomes = queue?.outcomes ?? createMemoryOutcomes();
