@@ -53,8 +53,7 @@ type RequestRetry = ReturnType<typeof createRequestRetry>;
 /** A delivery that is not decided yet, or whose handlers run. */
 interface RunningDelivery {
   contentHash: string;
-  /** Set in the turn of its request: others begin in later ones. */
-  accepted?: Acceptance | Promise<Acceptance>;
+  accepted: Acceptance | Promise<Acceptance>;
 }
 
 /**
@@ -112,11 +111,12 @@ export class Deduplication implements Acceptor {
     const key = `${accountSid} ${uuid}`;
     const current = this.#running.get(key);
     if (current !== undefined) return this.#join(current, request, first);
-    const delivery: RunningDelivery = { contentHash };
-    this.#running.set(key, delivery);
     const accepted = this.#claimThenRun(key, request, first);
     if (isPromise(accepted)) accepted.catch(() => this.#running.delete(key));
-    delivery.accepted = accepted;
+    // Not too late: other deliveries begin in later turns, and what is not pending is over.
+    if (isPromise(accepted) || accepted.finished !== undefined) {
+      this.#running.set(key, { contentHash, accepted });
+    }
     return accepted;
   }
 
@@ -130,7 +130,7 @@ export class Deduplication implements Acceptor {
       current.contentHash === request.contentHash ||
       request.listOtherHashes?.().includes(current.contentHash) === true;
     try {
-      const { finished } = (await current.accepted) as Acceptance;
+      const { finished } = await current.accepted;
       return { result: isEqual ? "duplicate" : "conflict", finished };
     } catch (error) {
       if (isEqual || !isNotConfirmed(error)) throw error;
@@ -250,7 +250,9 @@ export class Deduplication implements Acceptor {
   }
 
   #finish(key: string, claim: DedupeClaim, mark: Mark, finishAtMs: number) {
-    return andThen(this.#mark(claim, mark, finishAtMs), () => void this.#running.delete(key));
+    return andThen(this.#mark(claim, mark, finishAtMs), () => {
+      this.#running.delete(key);
+    });
   }
 
   #mark(claim: DedupeClaim, mark: Mark, deadlineAtMs: number) {

@@ -24,12 +24,8 @@ export function isRawBody(body: unknown): body is string | Uint8Array {
 
 /** Copies the bytes of a form into a text, one byte a character. */
 export function readBytes(form: string | Uint8Array): string {
-  return viewBytes(form).toString("latin1");
-}
-
-function viewBytes(form: string | Uint8Array): Buffer {
-  if (typeof form === "string") return Buffer.from(form);
-  return Buffer.from(form.buffer, form.byteOffset, form.length);
+  if (typeof form === "string") return Buffer.from(form).toString("latin1");
+  return Buffer.from(form.buffer, form.byteOffset, form.length).toString("latin1");
 }
 
 /** How many parameters a form may have. */
@@ -58,7 +54,7 @@ export class FormError extends StacklessError {
  */
 export function decodeForm(form: Uint8Array | string): Pair[] {
   if (typeof form === "string") assertWellFormed(form);
-  const bytes = viewBytes(form);
+  const bytes = typeof form === "string" ? Buffer.from(form) : form;
   const decoded = bytes.length < ROOM.length ? ROOM : Buffer.allocUnsafe(bytes.length + 1);
   let length = 0;
   // In UTF-16 code units of the decoded text, as `offsets`.

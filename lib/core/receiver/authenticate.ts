@@ -99,12 +99,12 @@ export function createAuthenticate(
   /** Returns the first reading that a token has signed; the first one if none has. */
   function findReading(
     signature: string,
-    [parts, ...others]: readonly SignedParts[],
+    readings: readonly SignedParts[],
     deadlineAtMs: number | undefined,
   ): Reading | Promise<Reading> {
-    return andThen(verifyReading(signature, parts as SignedParts, deadlineAtMs), (first) => {
-      if (first.match !== undefined || others.length === 0) return first;
-      return andThen(findReading(signature, others, deadlineAtMs), (other) =>
+    return andThen(verifyReading(signature, readings[0] as SignedParts, deadlineAtMs), (first) => {
+      if (first.match !== undefined || readings.length === 1) return first;
+      return andThen(findReading(signature, readings.slice(1), deadlineAtMs), (other) =>
         other.match === undefined ? first : other,
       );
     });

@@ -52,9 +52,9 @@ function readSignature(request: IncomingRequest, names: readonly string[]): stri
   let values: readonly string[] = [];
   for (const name of names) {
     const found = request.listHeader(name);
-    values = values.length === 0 ? found : [...values, ...found];
+    if (found.length > 0) values = values.length === 0 ? found : [...values, ...found];
   }
-  const [signature = ""] = values;
+  const signature = values[0] ?? "";
   if (values.length === 1 && isSignature(signature)) return signature;
   const expected = names.join(" or ");
   if (values.length <= 1 && signature === "") {

@@ -146,10 +146,12 @@ const NO_VALUES: readonly string[] = [];
 
 /** Lists the bytes or the texts that a middleware or a platform has kept. */
 function listKept(req: NodeMessage): (string | Uint8Array)[] {
-  return KEPT_IN.flatMap((name) => {
-    const kept = readKept(req, name);
-    return isRawBody(kept) && kept.length > 0 ? [kept] : [];
-  });
+  const kept: (string | Uint8Array)[] = [];
+  for (const name of KEPT_IN) {
+    const raw = readKept(req, name);
+    if (isRawBody(raw) && raw.length > 0) kept.push(raw);
+  }
+  return kept;
 }
 
 /** Reads a member that a platform may define by a getter, which throws for a body that it cannot parse. */
