@@ -52,8 +52,8 @@ export function createAuthenticate(
   settings: VerifySettings,
   explainBudget = createExplainBudget(),
 ) {
-  const { authToken, publicUrls, urlMatching, limitBytes, allowedAccountSids } = settings;
-  const findTokens = createFindTokens(authToken);
+  const { publicUrls, urlMatching, limitBytes, allowedAccountSids } = settings;
+  const findReading = createFindReading(settings);
   const postParts = createPostParts(publicUrls, urlMatching);
   const getParts = createGetParts(publicUrls, urlMatching);
   const [accountSid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
@@ -83,33 +83,6 @@ export function createAuthenticate(
     };
   }
 
-  function verifyReading(signature: string, parts: SignedParts, deadlineAtMs: number | undefined) {
-    const claimed =
-      typeof authToken === "function" ? readAllowedClaim(parts.params, settings) : NO_CLAIM;
-    return andThen(findTokens(claimed, deadlineAtMs), (found) => {
-      const reading = matchTokens(signature, parts, found);
-      if (reading.match !== undefined || !found.hasMatched) return reading;
-      // The account may have a new token. Looked up only once: the signature may be forged.
-      return andThen(findTokens(claimed, deadlineAtMs, found), (newer) =>
-        matchTokens(signature, parts, newer),
-      );
-    });
-  }
-
-  /** Returns the first reading that a token has signed; the first one if none has. */
-  function findReading(
-    signature: string,
-    readings: readonly SignedParts[],
-    deadlineAtMs: number | undefined,
-  ): Reading | Promise<Reading> {
-    return andThen(verifyReading(signature, readings[0] as SignedParts, deadlineAtMs), (first) => {
-      if (first.match !== undefined || readings.length === 1) return first;
-      return andThen(findReading(signature, readings.slice(1), deadlineAtMs), (other) =>
-        other.match === undefined ? first : other,
-      );
-    });
-  }
-
   /** @param deadlineAtMs when to give up a token lookup, as `performance.now()` counts. */
   return function authenticate(
     request: IncomingRequest,
@@ -131,6 +104,39 @@ export function createAuthenticate(
       const { parts, joined, found, match } = reading;
       found.noteMatch();
       return { method, signature, form, parts, joined, found, match };
+    });
+  };
+}
+
+/** Creates the step that finds the reading of a request which a token of its account has signed. */
+function createFindReading(settings: VerifySettings) {
+  const { authToken } = settings;
+  const findTokens = createFindTokens(authToken);
+
+  function verifyReading(signature: string, parts: SignedParts, deadlineAtMs: number | undefined) {
+    const claimed =
+      typeof authToken === "function" ? readAllowedClaim(parts.params, settings) : NO_CLAIM;
+    return andThen(findTokens(claimed, deadlineAtMs), (found) => {
+      const reading = matchTokens(signature, parts, found);
+      if (reading.match !== undefined || !found.hasMatched) return reading;
+      // The account may have a new token. Looked up only once: the signature may be forged.
+      return andThen(findTokens(claimed, deadlineAtMs, found), (newer) =>
+        matchTokens(signature, parts, newer),
+      );
+    });
+  }
+
+  /** Returns the first reading that a token has signed; the first one if none has. */
+  return function findReading(
+    signature: string,
+    readings: readonly SignedParts[],
+    deadlineAtMs: number | undefined,
+  ): Reading | Promise<Reading> {
+    return andThen(verifyReading(signature, readings[0] as SignedParts, deadlineAtMs), (first) => {
+      if (first.match !== undefined || readings.length === 1) return first;
+      return andThen(findReading(signature, readings.slice(1), deadlineAtMs), (other) =>
+        other.match === undefined ? first : other,
+      );
     });
   };
 }
