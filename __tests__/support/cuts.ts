@@ -4,7 +4,7 @@
  */
 import { parseEvent } from "../../lib/core/event/parse";
 import { V2_PARAMETERS } from "../../lib/core/event/event-parameters";
-import { createFindAmbiguity } from "../../lib/core/receiver/ambiguity";
+import { AmbiguityCheck } from "../../lib/core/receiver/ambiguity";
 import { words, type Choose, type Cut } from "./attacker-texts";
 
 export type { Cut } from "./attacker-texts";
@@ -37,7 +37,7 @@ export function countForeign(
   cutsOf: (text: string) => Iterable<Cut>,
   declared: readonly string[] = [],
 ) {
-  const findAmbiguity = createFindAmbiguity(declared);
+  const ambiguityCheck = new AmbiguityCheck(declared);
   const found = { foreign: 0, accepted: [] as Cut[] };
   for (const honest of requests) {
     const [own, text] = [listDecisive(parseEvent(honest)), joinCut(honest)];
@@ -46,7 +46,7 @@ export function countForeign(
       const event = readEvent(cut);
       if (event === undefined || listDecisive(event) === own) continue;
       found.foreign++;
-      if (findAmbiguity(event, text) === undefined) found.accepted.push(cut);
+      if (ambiguityCheck.find(event, text) === undefined) found.accepted.push(cut);
     }
   }
   return found;

@@ -1,22 +1,26 @@
 "use strict";
 /**
- * The heap that one request takes, without a clock: run with --expose-gc and a young generation that
- * holds all that is measured at once.
+ * The heap that one request takes, without a clock: run with --expose-gc, and with a young generation
+ * that holds all that is measured at once, by --min-semi-space-size=64.
  *
- * Ends with 1 when the receiver takes more than its figure and 3 %.
+ * Ends with 1 when the receiver takes more than its figure and 3 %. With the argument "default" it
+ * measures the receiver with its defaults only.
  */
 const { createHook } = require("node:async_hooks");
 const { Session } = require("node:inspector");
-const { pushWebhooks } = require("../../dist");
+const { pushWebhooks, sign } = require("../../dist");
 const { allByHand, readOnly } = require("./by-hand.cjs");
 const { makeExchange } = require("./exchange.cjs");
 const { AUTH_TOKEN, PUBLIC_URL, signRequest, WRONG_SIGNATURE } = require("./requests.cjs");
+const { randomBytes, randomUUID } = require("node:crypto");
 
 /** Bytes of the receiver with its defaults, by the version of Node.js. */
-const FIGURES = { 20: 0, 22: 0, 24: 0, 26: 0 };
+const FIGURES = { 20: 26_800, 22: 26_200, 24: 26_300, 26: 29_600 };
 const GROWTH = 1.03;
-const WARM_UP_REQUESTS = 4_000;
+/** V8 has compiled nearly all of the request path then. */
+const WARM_UP_REQUESTS = 12_000;
 const REQUESTS = 400;
+const ROUNDS = 9;
 const ALLOCATORS = 25;
 /** Those of `handle`, of `run`, and of awaiting them. */
 const PROMISES_OF_LOOP = 3;
@@ -30,8 +34,15 @@ function makeReceiver(options = {}) {
   return push;
 }
 
+const template = signRequest().body;
+
+/** A request with a new uuid and a new challenge. */
 function makeRequest() {
-  const { signature, body } = signRequest();
+  const body = template
+    .replace(/uuid=[^&]+/, `uuid=${randomUUID()}`)
+    .replace(/challenge_sid=[^&]+/, `challenge_sid=YC${randomBytes(16).toString("hex")}`);
+  const params = new URLSearchParams(body);
+  const signature = sign({ authToken: AUTH_TOKEN, url: PUBLIC_URL, params });
   return { signature, bytes: Buffer.from(body) };
 }
 
@@ -104,8 +115,18 @@ function readHeap() {
   return process.memoryUsage().heapUsed;
 }
 
+/** The least of some rounds: code that V8 has not compiled takes more. */
 async function measure(contestant) {
   await runAll(contestant, prepareAll(contestant, WARM_UP_REQUESTS));
+  let least = { bytes: Infinity, kept: 0 };
+  for (let round = 0; round < ROUNDS; round++) {
+    const figures = await measureRound(contestant);
+    if (figures.bytes < least.bytes) least = figures;
+  }
+  return { ...least, promises: await countPromises(contestant) };
+}
+
+async function measureRound(contestant) {
   const prepared = prepareAll(contestant, REQUESTS);
   globalThis.gc();
   const before = readHeap();
@@ -113,8 +134,7 @@ async function measure(contestant) {
   const after = readHeap();
   globalThis.gc();
   const kept = readHeap();
-  const promises = await countPromises(contestant);
-  return { bytes: (after - before) / REQUESTS, kept: (kept - before) / REQUESTS, promises };
+  return { bytes: (after - before) / REQUESTS, kept: (kept - before) / REQUESTS };
 }
 
 async function countPromises(contestant) {
@@ -147,14 +167,16 @@ async function listAllocators(contestant) {
   const { profile } = await post("HeapProfiler.stopSampling");
   session.disconnect();
   const bytes = new Map();
-  const visit = ({ callFrame, selfSize, children }) => {
-    const file = callFrame.url.replace(/.*\/dist\//, "").replace(/^file:.*\//, "");
-    const name = callFrame.functionName === "" ? "(anonymous)" : callFrame.functionName;
-    const place = `${name} ${file}:${callFrame.lineNumber + 1}`;
+  const visit = ({ callFrame, selfSize, children }, caller) => {
+    const { url, functionName, lineNumber } = callFrame;
+    const file = url.replace(/.*\/dist\//, "").replace(/^file:.*\//, "");
+    const name = functionName === "" ? "(anonymous)" : functionName;
+    // A function of the language has no file.
+    const place = url === "" ? `${name} in ${caller}` : `${name} ${file}:${lineNumber + 1}`;
     bytes.set(place, (bytes.get(place) ?? 0) + selfSize);
-    for (const child of children) visit(child);
+    for (const child of children) visit(child, place);
   };
-  visit(profile.head);
+  visit(profile.head, "");
   return [...bytes]
     .sort(([, a], [, b]) => b - a)
     .slice(0, ALLOCATORS)
@@ -163,20 +185,24 @@ async function listAllocators(contestant) {
 
 const show = (figure, width = 8) => figure.toFixed(0).padStart(width);
 
-async function allocation() {
-  console.log("   bytes    kept  promises");
-  const figures = {};
-  for (const [name, create] of Object.entries(CONTESTANTS)) {
-    const { bytes, kept, promises } = await measure(await create());
-    figures[name] = bytes;
-    console.log(`${show(bytes)}${show(kept)}${promises.toFixed(1).padStart(10)}  ${name}`);
-  }
-  console.log("\nThe largest allocators of the default, in bytes a request");
-  const contestant = CONTESTANTS[DEFAULT]();
+async function printAllocators(name) {
+  console.log(`\nThe largest allocators of ${name}, in bytes a request`);
+  const contestant = await CONTESTANTS[name]();
   await runAll(contestant, prepareAll(contestant, WARM_UP_REQUESTS));
   for (const [place, bytes] of await listAllocators(contestant)) {
     console.log(`${show(bytes)}  ${place}`);
   }
+}
+
+async function allocation(names) {
+  console.log("   bytes    kept  promises");
+  const figures = {};
+  for (const name of names) {
+    const { bytes, kept, promises } = await measure(await CONTESTANTS[name]());
+    figures[name] = bytes;
+    console.log(`${show(bytes)}${show(kept)}${promises.toFixed(1).padStart(10)}  ${name}`);
+  }
+  if (names.length > 1) await printAllocators(DEFAULT);
   const figure = FIGURES[process.versions.node.split(".", 1)[0]];
   if (figure > 0 && figures[DEFAULT] > figure * GROWTH) {
     console.log(`\nThe receiver took ${figure} bytes a request: this is more than 3 % above.`);
@@ -184,4 +210,4 @@ async function allocation() {
   }
 }
 
-void allocation();
+void allocation(process.argv[2] === "default" ? [DEFAULT] : Object.keys(CONTESTANTS));

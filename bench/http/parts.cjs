@@ -8,7 +8,7 @@ const { createMemoryOutcomes } = require("../../dist/core/delivery/memory-outcom
 const { toOutcome } = require("../../dist/core/delivery/outcome.js");
 const { parseEvent } = require("../../dist/core/event/parse.js");
 const { decodeForm } = require("../../dist/core/event/form.js");
-const { createFindAmbiguity } = require("../../dist/core/receiver/ambiguity.js");
+const { AmbiguityCheck } = require("../../dist/core/receiver/ambiguity.js");
 const { createTokenKey } = require("../../dist/core/signature/hmac.js");
 const { findMatch, joinParams } = require("../../dist/core/signature/signature.js");
 const { makeExchange } = require("./exchange.cjs");
@@ -33,7 +33,7 @@ function readAndRespond({ req, res }) {
 }
 
 const keys = [createTokenKey(AUTH_TOKEN)];
-const findAmbiguity = createFindAmbiguity([]);
+const ambiguityCheck = new AmbiguityCheck([]);
 const dedupe = createMemoryDedupe();
 const outcomes = createMemoryOutcomes();
 const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
@@ -51,7 +51,7 @@ const PARTS = {
   "signature: HMAC and comparison": ({ signature, joined }) =>
     findMatch(signature, keys, [PUBLIC_URL], joined),
   "event: all JSON and the schema": ({ params }) => parseEvent(params),
-  "other readings of the signed text": ({ event, joined }) => findAmbiguity(event, joined),
+  "other readings of the signed text": ({ event, joined }) => ambiguityCheck.find(event, joined),
   "uuid claimed and kept, within bounds": claimAndComplete,
   "outcome kept, within bounds": ({ event }) => outcomes.record("", toOutcome(event)),
 };

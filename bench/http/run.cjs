@@ -24,7 +24,7 @@ const BENCHES = {
   allocation: () =>
     runAlone(
       "Heap and promises of a request without a socket",
-      ["--expose-gc", "--max-semi-space-size=256"],
+      ["--expose-gc", "--min-semi-space-size=64"],
       "allocation",
     ),
 };

@@ -55,7 +55,7 @@ export { SIGNATURE_HEADERS } from "./signature/signature-headers";
 // Reports: a queue logs, traces and reports its health as a receiver does; OpenTelemetry listens.
 export { publish, trace, type Diagnostics, type Traces } from "./observability/diagnostics";
 export { CLOSED, describeOutage, type Health, type StoreOutage } from "./observability/health";
-export { createReporter, type Capture, type ErrorListener } from "./observability/reporter";
+export { Reporter, type Capture, type ErrorListener } from "./observability/reporter";
 
 // Delivery: a queue implements `EventQueue`, runs the handlers, asks `confirm`, and keeps outcomes.
 export { type PendingWait } from "./delivery/challenge-wait";

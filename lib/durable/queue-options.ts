@@ -145,8 +145,8 @@ export function resolveQueueOptions<Options extends QueueOptions>(
 /** The queue logs from listeners of connections, where an error of the app's logger would end the process. */
 function createSafeLogger(logger: Logger): Logger {
   const adapted = adaptConsole(logger);
-  return createLogger(
-    (level, fields, message) => void callSafely(logger, () => adapted[level](fields, message)),
+  return createLogger((level, fields, message) =>
+    callSafely(logger, () => adapted[level](fields, message)),
   );
 }
 

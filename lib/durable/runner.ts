@@ -5,7 +5,7 @@ import {
   ConfirmationPending,
   confirmOnce,
   createDispatch,
-  createReporter,
+  Reporter,
   type ErrorListener,
   findConfirm,
   type Handlers,
@@ -115,7 +115,7 @@ export function createRunner(
 ) {
   validateWork(handlers, options);
   const { concurrency = 16, handlerTimeoutMs = 10_000, confirm, onError } = options;
-  const reports = createReporter(logger, { queue });
+  const reports = new Reporter(logger, { queue });
   if (onError !== undefined) reports.onError(onError);
   const dispatch = createDispatch(handlers, reports);
   let running = 0;

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { pauseAfter, type Pauses } from "./backoff";
+import { isPending } from "./pending";
 import { readThrown } from "./thrown-value";
 
 /** How long, how often and for how many operations at a time {@link createRetry} tries again. */
@@ -103,12 +104,6 @@ export class ResponseTimeout extends Error {
   constructor(problem: string, limitMs: number) {
     super(`${problem} within ${Math.round(limitMs)} ms.`);
   }
-}
-
-/** Returns whether a value has a `then`, like a promise and the queries of some libraries. */
-export function isPending<Value>(value: Value | Promise<Value>): value is Promise<Value> {
-  // A revoked Proxy throws.
-  return typeof value === "object" && value !== null && readThrown(() => "then" in value) === true;
 }
 
 /** Awaits a promise for up to `limitMs` milliseconds, then throws what the problem is; returns any other value. */

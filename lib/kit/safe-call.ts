@@ -1,4 +1,5 @@
 import { readText } from "./thrown-value";
+import { isPending } from "./pending";
 import { warnOnce } from "./process-warning";
 
 /**
@@ -7,12 +8,16 @@ import { warnOnce } from "./process-warning";
  *
  * @param owner the listener or the logger.
  */
-export async function callSafely(owner: object, call: () => unknown): Promise<void> {
-  try {
-    await call();
-  } catch (error) {
+export function callSafely(owner: object, call: () => unknown): void {
+  const warn = (error: unknown) => {
     const name = readText(error, "name") ?? "a value that is not an Error";
     const message = `A logger or listener of the app threw ${name}. Catch its errors there. This warning is emitted once for each.`;
     warnOnce("LISTENER_FAILED", message, owner);
+  };
+  try {
+    const called = call();
+    if (isPending(called)) Promise.resolve(called).catch(warn);
+  } catch (error) {
+    warn(error);
   }
 }

@@ -1,6 +1,6 @@
 import { createMemoryDedupe, type Claim, type DedupeClaim } from "express-push-verification";
 import type { DedupeStore } from "express-push-verification";
-import { createDeduplication } from "../../../lib/core/delivery/dedupe";
+import { Deduplication } from "../../../lib/core/delivery/dedupe";
 import type { WebhookError } from "../../../lib/core/errors/webhook-error";
 import { createGate, nextTurn, until } from "../../support/waiting";
 
@@ -18,10 +18,10 @@ afterEach(() => void jest.useRealTimers());
 /** Creates a deduplication; `deliver` awaits the handlers of a delivery too, and returns its result. */
 function start(store: DedupeStore = createMemoryDedupe(), retryForMs = 200) {
   const onFailure = (error: WebhookError) => void failures.push(error);
-  const { acceptOnce } = createDeduplication(store, onFailure, retryForMs);
+  const deduplication = new Deduplication(store, onFailure, retryForMs);
   const [deadlineAtMs, finishAtMs] = [Number.POSITIVE_INFINITY, Number.POSITIVE_INFINITY];
-  const accept = (request = keyOf("a"), handle: () => Promise<void> = run) =>
-    acceptOnce(request, { run: handle, deadlineAtMs, finishAtMs });
+  const accept = async (request = keyOf("a"), handle: () => Promise<void> = run) =>
+    deduplication.accept(request, { run: handle, deadlineAtMs, finishAtMs });
   async function deliver(...given: Parameters<typeof accept>) {
     const { result, finished } = await accept(...given);
     await finished;
@@ -137,9 +137,9 @@ it("claims other content once a delivery, by a hash of its signature, until 10 s
   jest.advanceTimersByTime(1_000);
   const { store, claimed } = createScripted("conflict");
   const finishAtMs = performance.now() + 120_000;
-  const { acceptOnce } = createDeduplication(store, () => {});
+  const deduplication = new Deduplication(store, () => {});
   const request = keyOf("a", "zHU7DDJRrX2Pi7zCG7MUDB7Hny4=");
-  const accept = () => acceptOnce(request, { run, deadlineAtMs: finishAtMs, finishAtMs });
+  const accept = () => deduplication.accept(request, { run, deadlineAtMs: finishAtMs, finishAtMs });
   for (let times = 0; times < 2; times++)
     expect(await accept()).toHaveProperty("result", "conflict");
   const contentHash: unknown = expect.stringMatching(/^[0-9a-f]{32}$/);
@@ -170,7 +170,7 @@ it("marks handled requests without a limit on concurrent marks", async () => {
   // Longer than the only attempt of an operation over a limit.
   await jest.advanceTimersByTimeAsync(300);
   marking.open();
-  await Promise.all(deliveries.map(({ finished }) => finished));
+  for (const { finished } of deliveries) await finished;
   expect(failures).toEqual([]);
 });
 

@@ -3,7 +3,7 @@ import { CONTROL, hostileText, listTexts } from "../../support/control-character
 import { Console } from "node:console";
 import { WebhookError, type Logger, type WebhookErrorCode } from "express-push-verification";
 import { parseEvent } from "../../../lib/core/event/parse";
-import { createReporter } from "../../../lib/core/observability/reporter";
+import { Reporter } from "../../../lib/core/observability/reporter";
 import { silent } from "../../support/receivers";
 import { HOSTILE_VALUES } from "../../support/thrown-values";
 import { nextTurn } from "../../support/waiting";
@@ -25,7 +25,7 @@ function recordingLogger() {
   return { logger: { debug, info, warn, error } as unknown as Logger, lines };
 }
 
-describe("createReporter", () => {
+describe("Reporter", () => {
   const warnings = useWarnings();
 
   it.each<[WebhookErrorCode, level: "warn" | "error", isFailure: boolean]>([
@@ -38,7 +38,7 @@ describe("createReporter", () => {
     (...row) => {
       const [code, level, isFailure] = row;
       const { logger, lines } = recordingLogger();
-      const reports = createReporter(logger);
+      const reports = new Reporter(logger);
       const [onError, onRejected] = [jest.fn(), jest.fn()];
       reports.onError(onError);
       reports.onRejected(onRejected);
@@ -61,7 +61,7 @@ describe("createReporter", () => {
   ])("prints the message before the fields on %s", (_what, logger) => {
     const printed = jest.spyOn(logger, "error").mockImplementation(() => {});
     const error = errorOf("HANDLER_FAILED");
-    createReporter(logger, { receiver: "login" }).error(error);
+    new Reporter(logger, { receiver: "login" }).error(error);
     const fields = { receiver: "login", code: "HANDLER_FAILED", err: error };
     expect(printed.mock.calls).toEqual([["what to change", fields]]);
     printed.mockRestore();
@@ -69,7 +69,7 @@ describe("createReporter", () => {
 
   it("logs only the type and uuid of an event", () => {
     const { logger, lines } = recordingLogger();
-    const reports = createReporter(logger);
+    const reports = new Reporter(logger);
     const error = errorOf("HANDLER_FAILED");
     reports.delivered(event, "new");
     reports.delivered(event, "duplicate");
@@ -88,7 +88,7 @@ describe("createReporter", () => {
     fc.assert(
       fc.property(hostileText, hostileText, (type, uuid) => {
         const { logger, lines } = recordingLogger();
-        createReporter(logger).delivered({ ...event, type, uuid } as never, "new");
+        new Reporter(logger).delivered({ ...event, type, uuid } as never, "new");
         expect(lines).toHaveLength(1);
         expect(listTexts(lines).join(" ")).not.toMatch(CONTROL);
       }),
@@ -99,7 +99,7 @@ describe("createReporter", () => {
     const broken = () => {
       throw new RangeError("hush");
     };
-    const reports = createReporter({ debug: broken, info: broken, warn: broken, error: broken });
+    const reports = new Reporter({ debug: broken, info: broken, warn: broken, error: broken });
     const last = jest.fn();
     reports.onError(broken);
     reports.onError(() => Promise.reject("hush"));
@@ -118,7 +118,7 @@ describe("createReporter", () => {
   });
 
   it.each(HOSTILE_VALUES)("warns about a listener that throws %s", (_what, thrown) => {
-    const reports = createReporter(silent);
+    const reports = new Reporter(silent);
     reports.onError(() => {
       throw thrown;
     });
@@ -127,7 +127,7 @@ describe("createReporter", () => {
   });
 
   it("warns once per code about failures without a listener, with their cause", () => {
-    const reports = createReporter(undefined);
+    const reports = new Reporter(undefined);
     for (const code of ["HANDLER_FAILED", "HANDLER_FAILED", "HANDLER_TIMEOUT"] as const) {
       reports.error(new WebhookError(code, "what to change", { cause: new Error("no") }), event);
     }
@@ -143,7 +143,7 @@ describe("createReporter", () => {
     const [failed] = warnings.list().map(([, { detail }]) => detail);
     expect(failed).toMatch(/^Error: no\n {4}at .*reporter\.test/);
     for (const method of ["onError", "onRejected"] as const) {
-      const heard = createReporter(undefined);
+      const heard = new Reporter(undefined);
       heard[method](() => {});
       heard.rejected(errorOf("STORE_UNAVAILABLE"), request, 1, noCapture);
     }

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { PUSH_EVENT_TYPES } from "express-push-verification";
-import { createFindAmbiguity, findForeignParameter } from "../../../lib/core/receiver/ambiguity";
+import { AmbiguityCheck, findForeignParameter } from "../../../lib/core/receiver/ambiguity";
 import { parseEvent } from "../../../lib/core/event/parse";
 import { honestCut, SIDS, UUID, words } from "../../support/attacker-texts";
 import { useChannels } from "../../support/channels";
@@ -12,7 +12,7 @@ const type = "challenge.approved";
 const { account_sid } = SIDS;
 const EVENTS = PUSH_EVENT_TYPES.flatMap((one) => [["v1", one] as const, ["v2", one] as const]);
 const findAmbiguity = (cut: Cut, declared: string[] = []) =>
-  createFindAmbiguity(declared)(parseEvent(cut), joinCut(cut));
+  new AmbiguityCheck(declared).find(parseEvent(cut), joinCut(cut));
 const isAccepted = (...given: Parameters<typeof findAmbiguity>) =>
   findAmbiguity(...given) === undefined;
 

@@ -67,7 +67,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
   const describeWrite = createAudit(routes);
 
   function log(fields: object, message: string): void {
-    if (logger !== undefined) void callSafely(logger, () => logger.error(fields, message));
+    if (logger !== undefined) callSafely(logger, () => logger.error(fields, message));
   }
 
   function logFailedResponse(error: unknown): void {

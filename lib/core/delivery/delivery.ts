@@ -1,5 +1,5 @@
 import { createConfirmation, type Confirm } from "./confirmation";
-import { createDeduplication, NO_DEDUPLICATION, type Acceptance, type AcceptOnce } from "./dedupe";
+import { Deduplication, NO_DEDUPLICATION, type Acceptance, type Acceptor } from "./dedupe";
 import type { DedupeStore } from "./dedupe-store";
 import { createDispatch, type Dispatch, type RunContext } from "./dispatch";
 import { publish } from "../observability/diagnostics";
@@ -7,6 +7,7 @@ import { isChallengeEvent } from "../event/event";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { describeOutage, type Health } from "../observability/health";
 import type { Reporter } from "../observability/reporter";
+import { andThen } from "../../kit/pending";
 import { isText } from "../../kit/validate-options";
 import { setConfirm, type Handlers } from "./handler-registry";
 import { toOutcome } from "./outcome";
@@ -15,7 +16,7 @@ import type { EventQueue, QueuedEvent } from "./event-queue";
 import { createRequestRetry } from "./retry-request";
 
 /** Decides whether the handlers of an event run, or whether it is stored. */
-type Accept = (queued: QueuedEvent, deadlineAtMs: number) => Promise<Acceptance>;
+type Accept = (queued: QueuedEvent, deadlineAtMs: number) => Acceptance | Promise<Acceptance>;
 
 /** Reserved for the completion mark when the handlers run until the deadline. */
 const MARK_RESERVE_MS = 500;
@@ -51,14 +52,16 @@ export function createDelivery(
   const dispatchToHandlers = createDispatch(handlers, reports);
   const retryRecord = createRequestRetry();
 
-  const { acceptOnce, findOutage } =
-    dedupe === false ? NO_DEDUPLICATION : createDeduplication(dedupe, reports.error);
+  const acceptor =
+    dedupe === false
+      ? NO_DEDUPLICATION
+      : new Deduplication(dedupe, (error) => reports.error(error));
 
   return {
     /** Accepts the event of a webhook request. */
     accept:
       queue === undefined
-        ? createAcceptNow(settings, acceptOnce, outcomes, dispatchToHandlers)
+        ? createAcceptNow(settings, acceptor, outcomes, dispatchToHandlers)
         : createAcceptLater(queue),
     /** Records the outcome of an event, which wakes the waits for it, and runs its handlers. */
     async dispatch(
@@ -83,7 +86,7 @@ export function createDelivery(
     /** Returns the health of the queue, or that of the dedupe store. */
     async health(): Promise<Health> {
       if (queue?.health !== undefined) return queue.health();
-      const outage = findOutage();
+      const { outage } = acceptor;
       return outage === undefined ? { status: "healthy" } : describeOutage(outage);
     },
   };
@@ -96,7 +99,7 @@ export function createDelivery(
  */
 function createAcceptNow(
   { acknowledge, handlerTimeoutMs, confirm }: DeliverySettings,
-  acceptOnce: AcceptOnce,
+  acceptor: Acceptor,
   outcomes: OutcomeStore,
   dispatch: Dispatch,
 ): Accept {
@@ -108,14 +111,19 @@ function createAcceptNow(
     const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
     const markAtMs = deadlineAtMs - MARK_RESERVE_MS;
 
-    async function run(): Promise<void> {
+    function run() {
       // Only the first delivery of a uuid: a replay must not record an outcome again that has expired.
-      if (isChallengeEvent(event)) await outcomes.record(account, toOutcome(event));
-      const timeoutMs =
-        acknowledge === "after"
-          ? Math.max(Math.min(handlerTimeoutMs, markAtMs - performance.now()), 1)
-          : handlerTimeoutMs;
-      await dispatch(event, { attempt: 1, authTokenIndex, publicUrlIndex, receiver }, timeoutMs);
+      const recorded = isChallengeEvent(event)
+        ? outcomes.record(account, toOutcome(event))
+        : undefined;
+      return andThen(recorded, () => {
+        const timeoutMs =
+          acknowledge === "after"
+            ? Math.max(Math.min(handlerTimeoutMs, markAtMs - performance.now()), 1)
+            : handlerTimeoutMs;
+        const context = { attempt: 1, authTokenIndex, publicUrlIndex, receiver };
+        return dispatch(event, context, timeoutMs);
+      });
     }
 
     const confirmEvent =
@@ -123,7 +131,7 @@ function createAcceptNow(
         ? () => confirmUntil(event, queued.ambiguity, markAtMs)
         : undefined;
     const finishAtMs = deadlineAtMs + afterDeadlineMs;
-    return acceptOnce(queued, { confirm: confirmEvent, run, deadlineAtMs, finishAtMs });
+    return acceptor.accept(queued, { confirm: confirmEvent, run, deadlineAtMs, finishAtMs });
   };
 }
 
@@ -136,6 +144,6 @@ function createAcceptLater(queue: EventQueue): Accept {
       const { type } = queued.event;
       publish("stored", () => ({ type, durationMs: performance.now() - startMs }));
     }
-    return { result, finished: Promise.resolve() };
+    return { result, finished: undefined };
   };
 }

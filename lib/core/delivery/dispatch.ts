@@ -1,3 +1,4 @@
+import { andThen } from "../../kit/pending";
 import { publish, trace, type Traces } from "../observability/diagnostics";
 import { WebhookError } from "../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
@@ -19,52 +20,68 @@ interface QueuedRun extends Pick<Traces["handle"], "queue" | "carrier"> {
 
 /**
  * Creates the step that runs the handlers of an event and reports the result, for a receiver or a
- * worker. It throws a WebhookError `HANDLER_FAILED` or `HANDLER_TIMEOUT`, or the error of `prepare`,
- * after it reported it.
+ * worker. It returns undefined when none has anything to wait for. Its promise rejects with a
+ * WebhookError `HANDLER_FAILED` or `HANDLER_TIMEOUT`, or the error of `prepare`, after it reported it.
  */
 export function createDispatch(handlers: Handlers, reports: Reporter) {
-  async function run(
-    event: PushEvent | UnknownPushEvent,
-    context: RunContext,
-    timeoutMs: number,
-    prepare: QueuedRun["prepare"],
-  ): Promise<void> {
-    const startMs = performance.now();
-    const describeRun = () => ({
-      type: event.type,
-      attempt: context.attempt,
-      durationMs: performance.now() - startMs,
-    });
-    let selected: ReturnType<typeof selectHandlers>;
-    try {
-      if (prepare !== undefined) await prepare();
-      selected = selectHandlers(handlers, event);
-      const running = runHandlers(selected.handlers, event, context, timeoutMs);
-      // Without a promise, there is nothing to wait for and no timer to start.
-      if (running !== undefined) await running;
-    } catch (error) {
-      const failure = error as WebhookError;
-      publish("failed", () => ({ ...describeRun(), code: failure.code }));
-      const { attempt, receiver } = context;
-      const about = receiver === undefined ? { attempt } : { attempt, receiver };
-      reports.error(failure, event, about);
-      throw failure;
-    }
-    if (selected.isHandled) publish("handled", describeRun);
-    else reports.unhandled(event);
-  }
-
   return (
     event: PushEvent | UnknownPushEvent,
     context: RunContext,
     timeoutMs: number,
     { queue, carrier, prepare }: QueuedRun = {},
-  ): Promise<void> => {
+  ): Promise<void> | void => {
     const { type, uuid } = event;
     const { attempt, receiver } = context;
     const describe = () => ({ type, uuid, attempt, receiver, queue, carrier });
-    return trace("handle", describe, () => run(event, context, timeoutMs, prepare));
+    return trace("handle", describe, () => {
+      const run = new HandlerRun(handlers, reports, event, context);
+      const running = andThen(prepare?.(), () => run.start(timeoutMs));
+      if (running === undefined) return run.succeed();
+      return running.then(
+        () => run.succeed(),
+        (error: unknown) => run.fail(error as WebhookError),
+      );
+    });
   };
+}
+
+/** One run of the handlers of an event. */
+class HandlerRun {
+  readonly #startMs = performance.now();
+  /** Whether the event has a handler, or a login waits for it; known when they have started. */
+  #isHandled = false;
+
+  constructor(
+    readonly handlers: Handlers,
+    readonly reports: Reporter,
+    readonly event: PushEvent | UnknownPushEvent,
+    readonly context: RunContext,
+  ) {}
+
+  start(timeoutMs: number): Promise<void> | void {
+    const { handlers, isHandled } = selectHandlers(this.handlers, this.event);
+    this.#isHandled = isHandled;
+    return runHandlers(handlers, this.event, this.context, timeoutMs);
+  }
+
+  succeed(): void {
+    if (this.#isHandled) publish("handled", () => this.#describe());
+    else this.reports.unhandled(this.event);
+  }
+
+  /** Throws the failure after it has reported it. */
+  fail(failure: WebhookError): never {
+    const { attempt, receiver } = this.context;
+    publish("failed", () => ({ ...this.#describe(), code: failure.code }));
+    const about = receiver === undefined ? { attempt } : { attempt, receiver };
+    this.reports.error(failure, this.event, about);
+    throw failure;
+  }
+
+  #describe() {
+    const durationMs = performance.now() - this.#startMs;
+    return { type: this.event.type, attempt: this.context.attempt, durationMs };
+  }
 }
 
 /**
@@ -79,7 +96,7 @@ function runHandlers(
   event: PushEvent | UnknownPushEvent,
   context: RunContext,
   timeoutMs: number,
-): Promise<void> | undefined {
+): Promise<void> | void {
   const timeout = new AbortController();
   const { signal } = timeout;
   const { attempt, authTokenIndex, publicUrlIndex, receiver } = context;

@@ -27,7 +27,7 @@ interface RunningClaim {
 }
 
 /** A store that decides at once and cannot fail. */
-interface MemoryDedupe extends DedupeStore {
+export interface MemoryDedupe extends DedupeStore {
   claim(claim: DedupeClaim): Claim;
   complete(claim: DedupeKey): void;
   release(claim: DedupeKey): void;

@@ -53,7 +53,7 @@ export class FormError extends StacklessError {
  */
 export function decodeForm(form: Uint8Array | string): Pair[] {
   if (typeof form === "string") assertWellFormed(form);
-  const bytes = viewBytes(form);
+  const bytes = typeof form === "string" ? Buffer.from(form) : form;
   const decoded = bytes.length < ROOM.length ? ROOM : Buffer.allocUnsafe(bytes.length + 1);
   let length = 0;
   // In UTF-16 code units of the decoded text, as `offsets`.

@@ -33,12 +33,17 @@ export function findDetailsFault(value: unknown): string | undefined {
   if (typeof message !== "string") return "message";
   if (typeof (date ?? "") !== "string") return "date";
   if (!Array.isArray(fields ?? [])) return "fields";
-  for (const [index, field] of ((fields ?? []) as unknown[]).entries()) {
-    if (!isMembers(field)) return `fields[${index}]`;
-    const member = ["label", "value"].find((name) => typeof field[name] !== "string");
-    if (member !== undefined) return `fields[${index}].${member}`;
-  }
-  return undefined;
+  const faults = ((fields ?? []) as unknown[]).map(findFieldFault);
+  const index = faults.findIndex((fault) => fault !== undefined);
+  return index === -1 ? undefined : `fields[${index}]${faults[index]}`;
+}
+
+/** Returns the path of the first member of a field that is not as specified; "" for all. */
+function findFieldFault(field: unknown): string | undefined {
+  if (!isMembers(field)) return "";
+  const { label, value } = field;
+  if (typeof label !== "string") return ".label";
+  return typeof value === "string" ? undefined : ".value";
 }
 
 /** The schema of challenge_hidden_details (specification, section 6.2). */
@@ -103,7 +108,7 @@ export const pushEventSchema = z.discriminatedUnion("version", [
 
 /** The schema of an `UnknownPushEvent`. */
 export const unknownEventSchema = z.object({
-  // The characters of the known types: createFindAmbiguity relies on them.
+  // The characters of the known types: AmbiguityCheck relies on them.
   type: z.string().check(z.regex(/^[A-Za-z][\w.-]{0,99}$/, "must be a name")),
   uuid,
   account_sid: sidSchema("AC"),

@@ -125,15 +125,15 @@ const tracingChannels = new Map<keyof Traces, TracingChannel>(
 );
 
 /** Runs an operation, and publishes its start and its end if its channel has a subscriber. */
-export function trace<Name extends keyof Traces, Value>(
+export function trace<Name extends keyof Traces, Result extends Promise<unknown> | void>(
   name: Name,
   describe: () => Traces[Name],
-  run: (message?: Traces[Name]) => Promise<Value>,
-): Promise<Value> {
+  run: (message?: Traces[Name]) => Result,
+): Result | Promise<Awaited<Result>> {
   const open = tracingChannels.get(name);
   if (open?.hasSubscribers !== true) return run();
   const message = describe();
-  const start = () => run(message);
+  const start = () => Promise.resolve(run(message));
   return open.tracePromise(
     () => (message.around === undefined ? start() : message.around(start)),
     message,

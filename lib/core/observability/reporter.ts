@@ -1,7 +1,6 @@
 import { publish } from "./diagnostics";
 import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
 import { describeCause } from "../../kit/neutral-cause";
-import type { SignatureCause } from "../errors/signature-causes";
 import type { WebhookError } from "../errors/webhook-error";
 import type { WebhookErrorCode } from "../errors/codes";
 import { escapeControls } from "../../kit/text";
@@ -48,9 +47,6 @@ export type RejectedListener = (
   capture: () => Capture | undefined,
 ) => unknown;
 
-/** Reports the results and failures of a receiver or a worker to its listeners and its logger. */
-export type Reporter = ReturnType<typeof createReporter>;
-
 const MESSAGES: Readonly<Record<DeliveryResult, string>> = {
   new: "Event accepted",
   duplicate: "Delivery dropped: its uuid was accepted before",
@@ -61,89 +57,115 @@ const MESSAGES: Readonly<Record<DeliveryResult, string>> = {
 const EXPLAIN_EVERY_MS = 60_000;
 
 /**
- * Creates the reporter of a receiver or a worker. Without a logger and a listener, the first
- * rejection or failure of each code emits a process warning with its cause: otherwise it would
- * leave no trace.
- *
- * @param common fields of each line: the names of the receiver or the queue.
+ * Reports the results and failures of a receiver or a worker to its listeners and its logger. Without
+ * a logger and a listener, the first rejection or failure of each code emits a process warning with
+ * its cause: otherwise it would leave no trace.
  */
-export function createReporter(logger: Logger | undefined, common: object = {}) {
-  const errorListeners = new Set<ErrorListener>();
-  const rejectedListeners = new Set<RejectedListener>();
-  const explainedAtMs = new Map<WebhookErrorCode, number>();
+export class Reporter {
+  readonly #logger: Logger | undefined;
+  /** Fields of each line. */
+  readonly #common: object;
+  readonly #errorListeners = new Set<ErrorListener>();
+  readonly #rejectedListeners = new Set<RejectedListener>();
+  /** When a rejection of each code was explained for the logger. */
+  readonly #explainedAtMs = new Map<WebhookErrorCode, number>();
 
-  const adapted = logger && adaptConsole(logger);
-
-  function log(level: keyof Logger, fields: object, message: string): void {
-    const all = { ...common, ...fields };
-    if (adapted !== undefined) void callSafely(adapted, () => adapted[level](all, message));
+  /** @param common fields of each line: the names of the receiver or the queue. */
+  constructor(logger: Logger | undefined, common: object = {}) {
+    this.#logger = logger && adaptConsole(logger);
+    this.#common = common;
   }
 
-  function warnWithoutListeners(error: WebhookError, listenerCount: number): void {
-    if (error.code === "CLOSING" || listenerCount > 0 || logger !== undefined) return;
-    const message = `${error.message} This warning is emitted once per code; set the option logger, or onError and onRejected.`;
-    warnOnce(error.code, message, errorListeners, () => describeCause(error));
+  onError(listener: ErrorListener): void {
+    this.#errorListeners.add(listener);
+  }
+
+  onRejected(listener: RejectedListener): void {
+    this.#rejectedListeners.add(listener);
+  }
+
+  /** Reports a failure of handlers, of a store or of the receiver; `run` are fields of its line. */
+  error(error: WebhookError, event?: PushEvent | UnknownPushEvent, run: object = {}): void {
+    const fields = () => ({ code: error.code, ...identify(event), ...run, err: error });
+    this.#log("error", fields, error.message);
+    for (const listener of this.#errorListeners) callSafely(listener, () => listener(error, event));
+    this.#warnWithoutListeners(error, this.#errorListeners.size);
+  }
+
+  /** Reports a rejected request; if it {@link isFailure}, to the listeners of failures too. */
+  rejected(
+    error: WebhookError,
+    request: RejectedRequest,
+    durationMs: number,
+    capture: () => Capture | undefined,
+  ): void {
+    publish("rejected", () => ({ ...describeError(error), durationMs }));
+    this.#logRejected(error, request);
+    for (const listener of this.#rejectedListeners) {
+      callSafely(listener, () => listener(error, request, capture));
+    }
+    if (isFailure(error)) {
+      for (const listener of this.#errorListeners) callSafely(listener, () => listener(error));
+    }
+    const listenerCount = this.#rejectedListeners.size + this.#errorListeners.size;
+    this.#warnWithoutListeners(error, listenerCount);
+  }
+
+  /** Reports an event that no handler has received, and no login waits for. */
+  unhandled(event: PushEvent | UnknownPushEvent): void {
+    const { type } = event;
+    publish("unhandled", () => ({ type }));
+    const message = `No handler ran for an event of the type ${JSON.stringify(type)}. Add one with push.on, or push.onUnhandled(() => {}) to ignore such events.`;
+    if (this.#logger === undefined)
+      warnOnce("EVENT_UNHANDLED", `${message} (Said once.)`, this.#errorListeners);
+    else this.#log("warn", () => identify(event), message);
+  }
+
+  /** Reports the result of a delivery. */
+  delivered(event: PushEvent | UnknownPushEvent, result: DeliveryResult): void {
+    if (result !== "new") publish(result, () => ({ type: event.type }));
+    const level = result === "conflict" ? "warn" : "debug";
+    this.#log(level, () => ({ ...identify(event), result }), MESSAGES[result]);
+  }
+
+  #log(level: keyof Logger, describe: () => object, message: string): void {
+    const logger = this.#logger;
+    if (logger === undefined) return;
+    const fields = { ...this.#common, ...describe() };
+    callSafely(logger, () => logger[level](fields, message));
+  }
+
+  #logRejected(error: WebhookError, request: RejectedRequest): void {
+    const fields = () => ({ ...describeError(error), ...request });
+    if (isFailure(error)) {
+      this.#log("error", () => ({ ...fields(), err: error }), error.message);
+    } else if (error.code === "PAYLOAD_AMBIGUOUS") {
+      // A text of the app, or a parameter that the service has added, rejects genuine events.
+      this.#log("error", fields, error.message);
+    } else {
+      this.#log("warn", () => ({ ...fields(), ...this.#explainFirst(error) }), error.message);
+    }
   }
 
   /** Returns the likeliest cause of a rejection, for the first of its code within 60 s. */
-  function explainFirst(error: WebhookError): SignatureCause | undefined {
+  #explainFirst(error: WebhookError): object | undefined {
     const nowMs = performance.now();
-    if (nowMs - (explainedAtMs.get(error.code) ?? -Infinity) < EXPLAIN_EVERY_MS) return undefined;
-    explainedAtMs.set(error.code, nowMs);
-    return error.explain()?.causes[0];
+    const explainedAtMs = this.#explainedAtMs.get(error.code) ?? -Infinity;
+    if (nowMs - explainedAtMs < EXPLAIN_EVERY_MS) return undefined;
+    this.#explainedAtMs.set(error.code, nowMs);
+    const { code: cause, subject, fix } = error.explain()?.causes[0] ?? {};
+    return cause === undefined ? undefined : { cause, subject, fix };
   }
 
-  return {
-    onError: (listener: ErrorListener) => void errorListeners.add(listener),
-    onRejected: (listener: RejectedListener) => void rejectedListeners.add(listener),
-    /** Reports a failure of handlers, of a store or of the receiver; `run` are fields of its line. */
-    error(error: WebhookError, event?: PushEvent | UnknownPushEvent, run: object = {}): void {
-      log("error", { code: error.code, ...identify(event), ...run, err: error }, error.message);
-      for (const listener of errorListeners)
-        void callSafely(listener, () => listener(error, event));
-      warnWithoutListeners(error, errorListeners.size);
-    },
-    /** Reports a rejected request; if it {@link isFailure}, to the listeners of failures too. */
-    rejected(
-      error: WebhookError,
-      request: RejectedRequest,
-      durationMs: number,
-      capture: () => Capture | undefined,
-    ): void {
-      const { code, status, parameter } = error;
-      const about = { code, status, ...(parameter !== undefined && { parameter }) };
-      publish("rejected", () => ({ ...about, durationMs }));
-      const fields = { ...about, ...request };
-      if (isFailure(error)) log("error", { ...fields, err: error }, error.message);
-      // A text of the app, or a parameter that the service has added, rejects genuine events.
-      else if (code === "PAYLOAD_AMBIGUOUS") log("error", fields, error.message);
-      else if (logger !== undefined) {
-        const { code: cause, subject, fix } = explainFirst(error) ?? {};
-        const explained = cause !== undefined && { cause, subject, fix };
-        log("warn", { ...fields, ...explained }, error.message);
-      }
-      for (const listener of rejectedListeners)
-        void callSafely(listener, () => listener(error, request, capture));
-      const failureListeners = isFailure(error) ? errorListeners : [];
-      for (const listener of failureListeners) void callSafely(listener, () => listener(error));
-      warnWithoutListeners(error, rejectedListeners.size + errorListeners.size);
-    },
-    /** Reports an event that no handler has received, and no login waits for. */
-    unhandled(event: PushEvent | UnknownPushEvent): void {
-      const { type } = event;
-      publish("unhandled", () => ({ type }));
-      const message = `No handler ran for an event of the type ${JSON.stringify(type)}. Add one with push.on, or push.onUnhandled(() => {}) to ignore such events.`;
-      if (logger === undefined)
-        warnOnce("EVENT_UNHANDLED", `${message} (Said once.)`, errorListeners);
-      else log("warn", { ...identify(event) }, message);
-    },
-    /** Reports the result of a delivery. */
-    delivered(event: PushEvent | UnknownPushEvent, result: DeliveryResult): void {
-      if (result !== "new") publish(result, () => ({ type: event.type }));
-      const level = result === "conflict" ? "warn" : "debug";
-      if (logger !== undefined) log(level, { ...identify(event), result }, MESSAGES[result]);
-    },
-  };
+  #warnWithoutListeners(error: WebhookError, listenerCount: number): void {
+    if (error.code === "CLOSING" || listenerCount > 0 || this.#logger !== undefined) return;
+    const message = `${error.message} This warning is emitted once per code; set the option logger, or onError and onRejected.`;
+    warnOnce(error.code, message, this.#errorListeners, () => describeCause(error));
+  }
+}
+
+function describeError({ code, status, parameter }: WebhookError) {
+  return { code, status, ...(parameter !== undefined && { parameter }) };
 }
 
 /** Returns whether an error is a failure: of status 500 or above, except the planned `CLOSING`. */

@@ -1,10 +1,7 @@
-import { createGetParts, createPostParts } from "../signature/signed-parts";
 import { joinParams } from "../signature/signature";
 import { signRequest, type SignRequestOptions } from "../signature/signed-request";
-import { readParams } from "./body";
-import { createCheckEvent } from "./check-event";
-import { checkHeaders } from "./method-and-headers";
 import { addCode } from "./response";
+import { createVerify, type VerifiedEvent } from "./verify";
 import { fillVerifyDefaults, type VerifyOptions } from "./verify-options";
 import { readGiven } from "./verify-push-request";
 
@@ -24,19 +21,10 @@ export function signAcceptedRequest(signing: SignRequestOptions, options: Partia
   const request = signRequest(signing);
   const own = { authToken, publicUrl, signatureHeader, methods: [method] };
   const settings = fillVerifyDefaults("signedRequest", { ...options, ...own });
-  const { publicUrls, urlMatching, limitBytes } = settings;
-  const { url, body = "" } = request;
   try {
-    checkHeaders(readGiven(request), settings);
-    const alternatives =
-      method === "GET"
-        ? createGetParts(publicUrls, urlMatching)(url)
-        : createPostParts(publicUrls, urlMatching)(readParams(body, limitBytes));
-    const [parts] = alternatives as [(typeof alternatives)[0]];
-    const joined = joinParams(parts.signedParams);
-    const match = { authTokenIndex: 0, signedUrl: parts.signedUrls[0] ?? "" };
-    const authenticated = { method, parts, joined, match, serviceSids: undefined };
-    return { request, event: createCheckEvent(settings)(authenticated).event };
+    // No promise: it has the body and the token.
+    const { event } = createVerify(settings)(readGiven(request)) as VerifiedEvent;
+    return { request, event };
   } catch (error) {
     throw addCode(error);
   }

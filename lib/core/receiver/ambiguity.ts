@@ -1,5 +1,5 @@
 import { PUSH_EVENT_TYPES, type PushEvent, type UnknownPushEvent } from "../event/event";
-import { KNOWN_NAMES, type Pair } from "../event/event-parameters";
+import { KNOWN_NAMES, type Pair, type PushEventVersion } from "../event/event-parameters";
 import { SID_DIGITS } from "../../kit/sid";
 
 /** Why the text of a signed request may be read as another event. */
@@ -43,59 +43,70 @@ const mayBeType = (value: string) => value.includes(".");
 const mayBeUuid = (value: string) => BEGINS_WITH_IDENTIFIER.test(value);
 
 /**
- * Creates the check that a signed POST is the event that its text shows.
+ * Checks that a signed POST is the event that its text shows.
  *
  * A signature covers names and values joined without separators (specification, section 5), so it
  * also fits other parameters. The check therefore reads the decisive values from the text alone, in
  * one way, and compares: all parameters of one text that pass have the same type, account, service,
  * entity, factor, challenge and uuid. SECURITY.md, "Another reading", has the argument.
- *
- * @param declared names of parameters that the specification does not have and that may end a value.
- *   The value of one may be a SID: an attacker cannot choose it.
  */
-export function createFindAmbiguity(declared: readonly string[]) {
-  const listBetween = (after: string, before: string) =>
-    declared.filter((name) => name > after && name < before);
-  const beforeAccount = listBetween("", ACCOUNT_SID);
-  const createNamePatterns = (before: string) =>
-    listBetween(IDENTITY, before).map(
-      (name, _index, all) => new RegExp(excludeLonger(name, all) + escapePattern(name), "g"),
+export class AmbiguityCheck {
+  /** Names of parameters that the specification does not have and that may end a value. */
+  readonly #declared: readonly string[];
+  readonly #beforeAccount: readonly string[];
+  readonly #mayHaveNamesAfterType: boolean;
+  /** The declared names between the identity and the next name of each version. */
+  readonly #afterIdentity: Readonly<Record<PushEventVersion, readonly RegExp[]>>;
+  readonly #typePattern: RegExp;
+  readonly #uuidPattern: RegExp;
+  readonly #earlierUuid: RegExp;
+
+  /**
+   * @param declared names of parameters that the specification does not have and that may end a value.
+   *   The value of one may be a SID: an attacker cannot choose it.
+   */
+  constructor(declared: readonly string[]) {
+    const listBetween = (after: string, before: string) =>
+      declared.filter((name) => name > after && name < before);
+    const createNamePatterns = (before: string) =>
+      listBetween(IDENTITY, before).map(
+        (name, _index, all) => new RegExp(excludeLonger(name, all) + escapePattern(name), "g"),
+      );
+    this.#declared = declared;
+    this.#beforeAccount = listBetween("", ACCOUNT_SID);
+    this.#mayHaveNamesAfterType = listBetween(TYPE, LAST).length > 0;
+    this.#afterIdentity = {
+      v1: createNamePatterns(FACTOR_SID),
+      v2: createNamePatterns(FRIENDLY_NAME),
+    };
+    // No name before "type" can be after it.
+    const wholeUuid = excludeLonger(UUID, listBetween(TYPE, LAST));
+    const afterType = [
+      excludeLonger(UUID, declared) + UUID,
+      ...listBetween(TYPE, UUID).map(escapePattern),
+    ].join("|");
+    const knownTypes = PUSH_EVENT_TYPES.map(escapePattern).join("|");
+    // A known type ends before the next name, which is between "type" and "uuid" in order.
+    this.#typePattern = new RegExp(
+      `(?:(${excludeLonger(TYPE, declared)})|)type(?:(${knownTypes})(?=[tu])|((?!type)[A-Za-z](?:(?!type)[\\w.-]){0,99}?)(?=${afterType}))`,
+      "g",
     );
-  const afterIdentity = {
-    v1: createNamePatterns(FACTOR_SID),
-    v2: createNamePatterns(FRIENDLY_NAME),
-  };
-  // No name before "type" can be after it.
-  const wholeUuid = excludeLonger(UUID, listBetween(TYPE, LAST));
-  const afterType = [
-    excludeLonger(UUID, declared) + UUID,
-    ...listBetween(TYPE, UUID).map(escapePattern),
-  ].join("|");
-  const knownTypes = PUSH_EVENT_TYPES.map(escapePattern).join("|");
-  // A known type ends before the next name, which is between "type" and "uuid" in order.
-  const typePattern = new RegExp(
-    `(?:(${excludeLonger(TYPE, declared)})|)type(?:(${knownTypes})(?=[tu])|((?!type)[A-Za-z](?:(?!type)[\\w.-]){0,99}?)(?=${afterType}))`,
-    "g",
-  );
-  const afterUuid = ["$", ...listBetween(UUID, LAST).map(escapePattern)].join("|");
-  const uuidPattern = new RegExp(
-    `(?:(${wholeUuid})|)uuid((?:(?!uuid)[\\w.:~+/=-]){1,256}?)(?=${afterUuid})`,
-    "g",
-  );
-  const earlierUuid = new RegExp(`${wholeUuid}uuid${IDENTIFIER}`);
-  const mayHaveNamesAfterType = listBetween(TYPE, LAST).length > 0;
+    const afterUuid = ["$", ...listBetween(UUID, LAST).map(escapePattern)].join("|");
+    this.#uuidPattern = new RegExp(
+      `(?:(${wholeUuid})|)uuid((?:(?!uuid)[\\w.:~+/=-]){1,256}?)(?=${afterUuid})`,
+      "g",
+    );
+    this.#earlierUuid = new RegExp(`${wholeUuid}uuid${IDENTIFIER}`);
+  }
 
   /** @param text the sorted names and values of `event.params`, joined as they are signed. */
-  return function findAmbiguity(
-    event: PushEvent | UnknownPushEvent,
-    text: string,
-  ): Ambiguity | undefined {
-    const problem = readText(event, text);
+  find(event: PushEvent | UnknownPushEvent, text: string): Ambiguity | undefined {
+    const problem = this.#readText(event, text);
     if (problem === undefined) return undefined;
     const { reason, parameter, after = "", before = "", ending, contained = [] } = problem;
     const undeclared = event.params
       .map(([name]) => name)
-      .filter((name) => !KNOWN_NAMES.has(name) && !declared.includes(name))
+      .filter((name) => !KNOWN_NAMES.has(name) && !this.#declared.includes(name))
       .toSorted();
     const added =
       undeclared.findLast((name) => name > after && name < before) ??
@@ -105,30 +116,33 @@ export function createFindAmbiguity(declared: readonly string[]) {
       findHolder(event.params, contained) ??
       findMeeting(event.params, contained) ?? { reason, parameter }
     );
-  };
+  }
 
-  function readText(event: PushEvent | UnknownPushEvent, text: string): Problem | undefined {
+  #readText(event: PushEvent | UnknownPushEvent, text: string): Problem | undefined {
     if (OTHER_PRODUCT.some((part) => text.includes(part))) {
       const reason = "it contains a parameter of another product";
       return { reason, parameter: ACCOUNT_SID, contained: OTHER_PRODUCT };
     }
-    if (!text.startsWith("account_sidAC") && !beforeAccount.some((name) => text.startsWith(name))) {
+    if (
+      !text.startsWith("account_sidAC") &&
+      !this.#beforeAccount.some((name) => text.startsWith(name))
+    ) {
       const reason = "its text does not begin with account_sid";
       return { reason, parameter: ACCOUNT_SID, before: ACCOUNT_SID };
     }
-    const places = findSids(text, declared);
+    const places = findSids(text, this.#declared);
     if (!isAt(text, places.account_sid, event.account_sid)) return containsSid("account_sid");
     if (!isAt(text, places.service_sid, event.service_sid)) return containsSid("service_sid");
     const tail = text.slice((places.service_sid || places.account_sid) + SID_CHARACTERS);
     return (
-      readTail(event, tail) ??
-      (event.version === undefined ? undefined : readUser(event, text, places))
+      this.#readTail(event, tail) ??
+      (event.version === undefined ? undefined : this.#readUser(event, text, places))
     );
   }
 
   /** Reads type and uuid, after all text that a device chooses. */
-  function readTail(event: PushEvent | UnknownPushEvent, tail: string): Problem | undefined {
-    if (!mayHaveNamesAfterType && event.version !== undefined) {
+  #readTail(event: PushEvent | UnknownPushEvent, tail: string): Problem | undefined {
+    if (!this.#mayHaveNamesAfterType && event.version !== undefined) {
       // No name is between type and uuid, so all of the rest is the uuid.
       const beforeUuid = `type${event.type}uuid`;
       if (tail.startsWith(beforeUuid)) {
@@ -136,22 +150,22 @@ export function createFindAmbiguity(declared: readonly string[]) {
         return isSame && isUuidUnique(event.uuid) ? undefined : OTHER_UUID;
       }
     }
-    const type = findOnly(typePattern, tail, mayBeType);
+    const type = findOnly(this.#typePattern, tail, mayBeType);
     if (type?.value !== event.type) {
       return OTHER_TYPE;
     }
     const rest = tail.slice(type.end);
-    const uuid = findOnly(uuidPattern, rest, mayBeUuid);
+    const uuid = findOnly(this.#uuidPattern, rest, mayBeUuid);
     if (uuid?.value !== event.uuid || !isUuidUnique(event.uuid)) return OTHER_UUID;
     // A parameter after the uuid may end with "uuid" and a text.
-    if (uuid.index > 0 && earlierUuid.test(rest.slice(0, uuid.index))) {
+    if (uuid.index > 0 && this.#earlierUuid.test(rest.slice(0, uuid.index))) {
       return { ...OTHER_UUID, reason: "the text shows an earlier uuid", before: UUID };
     }
     return undefined;
   }
 
   /** Reads factor, challenge and identity. */
-  function readUser(event: PushEvent, text: string, places: SidPlaces): Problem | undefined {
+  #readUser(event: PushEvent, text: string, places: SidPlaces): Problem | undefined {
     if (!isAt(text, places.factor_sid, event.factor_sid)) return containsSid("factor_sid");
     let start = places.account_sid;
     if ("challenge_sid" in event) {
@@ -171,7 +185,7 @@ export function createFindAmbiguity(declared: readonly string[]) {
     const values = friendlyName === -1 ? between : between.slice(0, friendlyName);
     let end = values.length;
     let ended = "";
-    for (const pattern of afterIdentity[event.version]) {
+    for (const pattern of this.#afterIdentity[event.version]) {
       const [name, again] = values.matchAll(pattern);
       if (again !== undefined) return contains(again[0]);
       if (name === undefined || name.index >= end) continue;
@@ -234,10 +248,17 @@ function findSids(text: string, declared: readonly string[]): SidPlaces {
     if (prefix === "=A" && text.endsWith(ACCOUNT_SID, sidAt)) places.account_sid = Number.NaN;
     const name = SID_NAMES.get(prefix);
     if (name === undefined || !text.endsWith(name, sidAt)) continue;
-    if (declared.some((longer) => longer.endsWith(name) && text.endsWith(longer, sidAt))) continue;
+    if (endsWithLonger(text, sidAt, name, declared)) continue;
     places[name] = places[name] === 0 ? sidAt : Number.NaN;
   }
   return places;
+}
+
+function endsWithLonger(text: string, end: number, name: string, names: readonly string[]) {
+  for (const longer of names) {
+    if (longer.endsWith(name) && text.endsWith(longer, end)) return true;
+  }
+  return false;
 }
 
 const OTHER_TYPE: Problem = {

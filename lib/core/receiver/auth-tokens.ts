@@ -100,7 +100,7 @@ const findTokensByResolver = new WeakMap<AuthTokenResolver, FindTokens>();
 /** Creates the step that finds tokens, or returns the one that was created for this resolver. */
 export function createFindTokens(authToken: AuthTokens | AuthTokenResolver): FindTokens {
   if (typeof authToken === "function") {
-    const findTokens = findTokensByResolver.get(authToken) ?? createLookup(authToken);
+    const findTokens = findTokensByResolver.get(authToken) ?? new TokenLookup(authToken).find;
     findTokensByResolver.set(authToken, findTokens);
     return findTokens;
   }
@@ -117,59 +117,44 @@ export function createFindTokens(authToken: AuthTokens | AuthTokenResolver): Fin
  * signature has verified, and accounts share each half equally: neither requests with invented
  * accounts nor another account can delay these.
  */
-function createLookup(authToken: AuthTokenResolver): FindTokens {
+class TokenLookup {
   // Invented accounts cannot evict verified ones: those that are only claimed share one account.
-  const identities = new FairMap<Identity>({ maxEntries: MAX_IDENTITIES });
-  const lookUpVerified = createLimitedLookup(authToken);
-  const lookUpOther = createLimitedLookup(authToken);
+  readonly #identities = new FairMap<Identity>({ maxEntries: MAX_IDENTITIES });
+  readonly #lookUpVerified: LimitedLookup;
+  readonly #lookUpOther: LimitedLookup;
 
-  function openIdentity(claimed: ClaimedIdentity): Identity {
+  constructor(authToken: AuthTokenResolver) {
+    this.#lookUpVerified = createLimitedLookup(authToken);
+    this.#lookUpOther = createLimitedLookup(authToken);
+  }
+
+  readonly find: FindTokens = (claimed, deadlineAtMs = Number.POSITIVE_INFINITY, outdated) => {
+    const identity = this.#openIdentity(claimed);
+    const nowMs = performance.now();
+    if (nowMs < identity.failedUntilAtMs) {
+      const message = `The function authToken failed for this account less than ${FAILED_MS} ms ago; that failure was reported.`;
+      throw new WebhookError("TOKEN_UNAVAILABLE", message);
+    }
+    const { found } = identity;
+    const isCurrent = found !== undefined && found !== outdated && nowMs < identity.foundUntilAtMs;
+    return isCurrent ? found : this.#lookUpUntil(identity, deadlineAtMs);
+  };
+
+  #openIdentity(claimed: ClaimedIdentity): Identity {
     const { account_sid = "", service_sid = "" } = claimed;
     const key = `${account_sid} ${service_sid}`;
-    const known = identities.get(account_sid, service_sid) ?? identities.get("", key);
+    const known = this.#identities.get(account_sid, service_sid) ?? this.#identities.get("", key);
     if (known !== undefined) return known;
     // Copied, because a slice of a body keeps the whole body in memory.
     const copy = JSON.parse(JSON.stringify(claimed)) as ClaimedIdentity;
     const identity = { claimed: copy, isVerified: false, foundUntilAtMs: 0, failedUntilAtMs: 0 };
-    identities.add("", key, identity);
+    this.#identities.add("", key, identity);
     return identity;
   }
 
-  async function lookUp(identity: Identity): Promise<FoundTokens> {
-    const { claimed, isVerified } = identity;
-    identity.thrown = undefined;
-    try {
-      const limited = isVerified ? lookUpVerified : lookUpOther;
-      const resolved = await limited(claimed, (error) => void (identity.thrown = error));
-      const { tokens, serviceSids } = readTokens(resolved);
-      const found = {
-        tokens,
-        serviceSids,
-        keys: tokens.map(createTokenKey),
-        hasMatched: false,
-        noteMatch() {
-          found.hasMatched = true;
-          const { account_sid = "", service_sid = "" } = claimed;
-          if (!identity.isVerified) identities.add(account_sid, service_sid, identity);
-          identity.isVerified = true;
-        },
-      };
-      const keepMs = tokens.length > 0 || !isVerified ? FOUND_MS : 0;
-      identity.foundUntilAtMs = performance.now() + keepMs;
-      identity.found = found;
-      return found;
-    } catch (error) {
-      const isFailure = error instanceof WebhookError && error.code === "TOKEN_UNAVAILABLE";
-      if (isFailure && !isVerified) identity.failedUntilAtMs = performance.now() + FAILED_MS;
-      throw error;
-    } finally {
-      identity.running = undefined;
-    }
-  }
-
   /** Awaits a lookup until the deadline of the request; the lookup continues for other requests. */
-  async function lookUpUntil(identity: Identity, deadlineAtMs: number): Promise<FoundTokens> {
-    identity.running ??= lookUp(identity);
+  async #lookUpUntil(identity: Identity, deadlineAtMs: number): Promise<FoundTokens> {
+    identity.running ??= this.#lookUp(identity);
     const leftMs = deadlineAtMs - performance.now();
     // It ends by itself before the deadline.
     if (leftMs > LOOKUP_MS) return identity.running;
@@ -186,18 +171,41 @@ function createLookup(authToken: AuthTokenResolver): FindTokens {
     }
   }
 
-  return function findTokens(claimed, deadlineAtMs = Number.POSITIVE_INFINITY, outdated) {
-    const identity = openIdentity(claimed);
-    const nowMs = performance.now();
-    if (nowMs < identity.failedUntilAtMs) {
-      const message = `The function authToken failed for this account less than ${FAILED_MS} ms ago; that failure was reported.`;
-      throw new WebhookError("TOKEN_UNAVAILABLE", message);
+  async #lookUp(identity: Identity): Promise<FoundTokens> {
+    const { claimed, isVerified } = identity;
+    identity.thrown = undefined;
+    try {
+      const lookUp = isVerified ? this.#lookUpVerified : this.#lookUpOther;
+      const resolved = await lookUp(claimed, (error) => void (identity.thrown = error));
+      const found = this.#createFound(identity, resolved);
+      const keepMs = found.tokens.length > 0 || !isVerified ? FOUND_MS : 0;
+      identity.foundUntilAtMs = performance.now() + keepMs;
+      identity.found = found;
+      return found;
+    } catch (error) {
+      const isFailure = error instanceof WebhookError && error.code === "TOKEN_UNAVAILABLE";
+      if (isFailure && !isVerified) identity.failedUntilAtMs = performance.now() + FAILED_MS;
+      throw error;
+    } finally {
+      identity.running = undefined;
     }
-    const { found } = identity;
-    const isCurrent = found !== undefined && found !== outdated && nowMs < identity.foundUntilAtMs;
-    return isCurrent ? found : lookUpUntil(identity, deadlineAtMs);
-  };
+  }
+
+  #createFound(identity: Identity, resolved: unknown): FoundTokens {
+    const { tokens, serviceSids } = readTokens(resolved);
+    const keys = tokens.map(createTokenKey);
+    const noteMatch = () => {
+      found.hasMatched = true;
+      const { account_sid = "", service_sid = "" } = identity.claimed;
+      if (!identity.isVerified) this.#identities.add(account_sid, service_sid, identity);
+      identity.isVerified = true;
+    };
+    const found = { tokens, serviceSids, keys, hasMatched: false, noteMatch };
+    return found;
+  }
 }
+
+type LimitedLookup = ReturnType<typeof createLimitedLookup>;
 
 /**
  * Creates a function that looks tokens up as soon as its account has a slot, again after a failure. It

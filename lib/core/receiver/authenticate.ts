@@ -1,9 +1,15 @@
-import { createFindTokens, readClaimedIdentity, type ClaimedIdentity } from "./auth-tokens";
+import {
+  createFindTokens,
+  readClaimedIdentity,
+  type ClaimedIdentity,
+  type FoundTokens,
+} from "./auth-tokens";
 import { readParams } from "./body";
 import { createExplainBudget } from "../signature/explain-budget";
 import { uncoveredBody, type CheckedHeaders } from "./method-and-headers";
 import { joinReceivedUrl, type IncomingRequest } from "./incoming-request";
 import type { PushMethod, VerifySettings } from "./verify-options";
+import { andThen } from "../../kit/pending";
 import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../event/event-parameters";
 import { describeReport, explainSignature } from "../signature/explain";
@@ -14,18 +20,22 @@ import { findMatch, joinParams, type SignatureMatch } from "../signature/signatu
 import { createGetParts, createPostParts, type SignedParts } from "../signature/signed-parts";
 
 /** A webhook request that the account which it claims has signed. */
-export interface AuthenticatedRequest {
+export interface AuthenticatedRequest extends SignedReading {
   method: PushMethod;
   signature: string;
-  /** Returns the signatures that the other tokens make; undefined when there is one token. */
-  listOtherSignatures: (() => readonly string[]) | undefined;
+}
+
+/** A reading of a request, and the token that has signed it. */
+interface SignedReading {
   parts: SignedParts;
   /** The signed parameters, as they are signed after the URL. */
   joined: string;
+  found: FoundTokens;
   match: SignatureMatch;
-  /** The services that the tokens may sign for; undefined for every service. */
-  serviceSids: readonly string[] | undefined;
 }
+
+/** A reading of a request that no token has signed. */
+type UnsignedReading = Pick<SignedReading, "parts" | "found"> & { match: undefined };
 
 /**
  * Creates the step that authenticates a webhook request: it verifies the signature with the tokens
@@ -39,8 +49,8 @@ export function createAuthenticate(
   settings: VerifySettings,
   explainBudget = createExplainBudget(),
 ) {
-  const { authToken, publicUrls, urlMatching, limitBytes, allowedAccountSids } = settings;
-  const findTokens = createFindTokens(authToken);
+  const { publicUrls, urlMatching, limitBytes, allowedAccountSids } = settings;
+  const findReading = createFindReading(settings);
   const postParts = createPostParts(publicUrls, urlMatching);
   const getParts = createGetParts(publicUrls, urlMatching);
   const [accountSid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
@@ -49,10 +59,8 @@ export function createAuthenticate(
   /** A function of its own: what it returns keeps its arguments alive, and no joined text. */
   function explainLater(
     request: IncomingRequest,
-    { method, signature }: Pick<CheckedHeaders, "method" | "signature">,
-    body: unknown,
-    parts: SignedParts,
-    tokens: readonly string[],
+    { method, signature }: CheckedHeaders,
+    { parts, found }: UnsignedReading,
   ) {
     return () => {
       const receivedUrl = joinReceivedUrl(request);
@@ -65,55 +73,88 @@ export function createAuthenticate(
         // The spelling of the configuration, which its message names.
         url: findNearest(method === "GET" ? parts.signedUrls : publicUrls, receivedUrl),
         params: parts.signedParams,
-        body: body as ExplainSignatureOptions["body"],
-        authToken: tokens,
+        body: request.body as ExplainSignatureOptions["body"],
+        authToken: found.tokens,
       };
       return explainBudget.spend(() => explainSignature(options));
     };
   }
 
   /** @param deadlineAtMs when to give up a token lookup, as `performance.now()` counts. */
-  return async function authenticate(
+  return function authenticate(
     request: IncomingRequest,
-    { method, signature }: CheckedHeaders,
-    body: unknown,
+    headers: CheckedHeaders,
     deadlineAtMs?: number,
-  ): Promise<AuthenticatedRequest> {
-    let mismatch: WebhookError | undefined;
-    const params = readParams(body, limitBytes);
+  ): AuthenticatedRequest | Promise<AuthenticatedRequest> {
+    const { method, signature } = headers;
+    const params = readParams(request.body, limitBytes);
     if (method === "GET" && params.length > 0) throw uncoveredBody();
     // Several when a GET fits several publicUrls.
-    const alternatives = method === "GET" ? getParts(request.target) : postParts(params);
-    for (const parts of alternatives) {
-      const claimed =
-        typeof authToken === "function" ? readAllowedClaim(parts.params, settings) : {};
-      let found = await findTokens(claimed, deadlineAtMs);
-      const joined = joinParams(parts.signedParams);
-      let match = findMatch(signature, found.keys, parts.signedUrls, joined);
-      // The account may have a new token. Looked up only once: the signature may be forged.
-      if (match === undefined && found.hasMatched) {
-        found = await findTokens(claimed, deadlineAtMs, found);
-        match = findMatch(signature, found.keys, parts.signedUrls, joined);
+    const readings = method === "GET" ? getParts(request.target) : postParts(params);
+    return andThen(findReading(signature, readings, deadlineAtMs), (reading) => {
+      if (reading.match === undefined) {
+        const explain = explainLater(request, headers, reading);
+        throw createMismatch(reading.found.tokens, messageBudget, explain);
       }
-      const { tokens, keys, serviceSids } = found;
-      if (match !== undefined) {
-        found.noteMatch();
-        const { authTokenIndex, signedUrl } = match;
-        // Computed on demand: only a conflict needs the signatures of other tokens.
-        const listOthers = () =>
-          keys.toSpliced(authTokenIndex, 1).map((key) => signText(key, signedUrl, joined));
-        const listOtherSignatures = keys.length === 1 ? undefined : listOthers;
-        return { method, signature, listOtherSignatures, parts, joined, match, serviceSids };
-      }
-      mismatch ??= createMismatch(
-        tokens,
-        messageBudget,
-        explainLater(request, { method, signature }, body, parts, tokens),
-      );
-    }
-    // It is set, because a request has at least one reading.
-    throw mismatch as WebhookError;
+      const { parts, joined, found, match } = reading;
+      found.noteMatch();
+      return { method, signature, parts, joined, found, match };
+    });
   };
+}
+
+/** Creates the step that finds the reading of a request which a token of its account has signed. */
+function createFindReading(settings: VerifySettings) {
+  const { authToken } = settings;
+  const findTokens = createFindTokens(authToken);
+
+  function verifyReading(signature: string, parts: SignedParts, deadlineAtMs: number | undefined) {
+    const claimed =
+      typeof authToken === "function" ? readAllowedClaim(parts.params, settings) : NO_CLAIM;
+    return andThen(findTokens(claimed, deadlineAtMs), (found) => {
+      const reading = matchTokens(signature, parts, found);
+      if (reading.match !== undefined || !found.hasMatched) return reading;
+      // The account may have a new token. Looked up only once: the signature may be forged.
+      return andThen(findTokens(claimed, deadlineAtMs, found), (newer) =>
+        matchTokens(signature, parts, newer),
+      );
+    });
+  }
+
+  /** Returns the first reading that a token has signed; the first one if none has. */
+  return function findReading(
+    signature: string,
+    readings: readonly SignedParts[],
+    deadlineAtMs: number | undefined,
+  ): Reading | Promise<Reading> {
+    return andThen(verifyReading(signature, readings[0] as SignedParts, deadlineAtMs), (first) => {
+      if (first.match !== undefined || readings.length === 1) return first;
+      return andThen(findReading(signature, readings.slice(1), deadlineAtMs), (other) =>
+        other.match === undefined ? first : other,
+      );
+    });
+  };
+}
+
+type Reading = SignedReading | UnsignedReading;
+
+const NO_CLAIM: ClaimedIdentity = {};
+
+function matchTokens(signature: string, parts: SignedParts, found: FoundTokens): Reading {
+  const joined = joinParams(parts.signedParams);
+  const match = findMatch(signature, found.keys, parts.signedUrls, joined);
+  return match === undefined ? { parts, found, match } : { parts, joined, found, match };
+}
+
+/**
+ * Returns the function that lists the signatures which the other tokens make; undefined when there is
+ * one token. On demand: only a conflict needs them.
+ */
+export function listOthersLater({ found, match, joined }: SignedReading) {
+  const { keys } = found;
+  if (keys.length === 1) return undefined;
+  const { authTokenIndex, signedUrl } = match;
+  return () => keys.toSpliced(authTokenIndex, 1).map((key) => signText(key, signedUrl, joined));
 }
 
 /**

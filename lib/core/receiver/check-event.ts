@@ -1,16 +1,10 @@
-import { createFindAmbiguity, findForeignParameter } from "./ambiguity";
-import type { AuthenticatedRequest } from "./authenticate";
+import { AmbiguityCheck, findForeignParameter } from "./ambiguity";
+import { listOthersLater, type AuthenticatedRequest } from "./authenticate";
 import type { VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
 import { isPushEvent, type PushEvent, type UnknownPushEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import { hashText } from "../../kit/hash";
-
-/** What the step needs of an authenticated request. */
-type CheckedParts = Pick<
-  AuthenticatedRequest,
-  "method" | "parts" | "joined" | "match" | "serviceSids"
->;
 
 /**
  * Creates the step that parses the event of an authenticated webhook request. It throws a
@@ -19,16 +13,17 @@ type CheckedParts = Pick<
  */
 export function createCheckEvent(settings: VerifySettings) {
   const { extraParameters, confirm, confirmTypes } = settings;
-  const findAmbiguity = createFindAmbiguity(extraParameters);
+  const ambiguityCheck = new AmbiguityCheck(extraParameters);
 
-  return function checkEvent({ method, parts, joined, match, serviceSids }: CheckedParts) {
+  return function checkEvent(authenticated: AuthenticatedRequest) {
+    const { method, parts, joined, found, match } = authenticated;
     const { authTokenIndex, signedUrl } = match;
     const event = parseEvent(parts.params);
     const publicUrlIndex = parts.publicUrlIndexes[parts.signedUrls.indexOf(signedUrl)] ?? 0;
     const ambiguity =
       method === "GET"
         ? findForeignParameter(parts.params, extraParameters)
-        : findAmbiguity(event, joined);
+        : ambiguityCheck.find(event, joined);
     // An unknown type has no second source.
     if (ambiguity !== undefined && (confirm === undefined || !isPushEvent(event))) {
       const { reason, parameter } = ambiguity;
@@ -38,33 +33,34 @@ export function createCheckEvent(settings: VerifySettings) {
         { parameter },
       );
     }
-    const problem = findNotAllowed(settings, serviceSids, event);
+    const problem = findNotAllowed(settings, found.serviceSids, event);
     if (problem !== undefined)
       throw new WebhookError("ACCOUNT_NOT_ALLOWED", `The ${problem}. ${ALLOW}`);
     const needsConfirmation = ambiguity !== undefined || confirmTypes.has(event.type);
-    const { reason } = ambiguity ?? {};
-    return { event, authTokenIndex, publicUrlIndex, needsConfirmation, ambiguity: reason };
+    const { contentHash, listOtherHashes } = hashContent(authenticated, ambiguity !== undefined);
+    return {
+      event,
+      contentHash,
+      listOtherHashes,
+      authTokenIndex,
+      publicUrlIndex,
+      needsConfirmation,
+      ambiguity: ambiguity?.reason,
+    };
   };
 }
 
-/**
- * Returns the hashes of the content of a request, as a `RequestIdentity` has them.
- *
- * @param ambiguity see `ConfirmContext`.
- */
-export function hashContent(
-  { signature, listOtherSignatures, parts }: AuthenticatedRequest,
-  ambiguity: string | undefined,
-) {
+/** Returns the hashes of the content of a request, as a `RequestIdentity` has them. */
+function hashContent(authenticated: AuthenticatedRequest, isAmbiguous: boolean) {
+  const { signature, parts } = authenticated;
+  const listOthers = listOthersLater(authenticated);
   // A signature is a hash of the content, except that it depends on the token.
-  if (ambiguity === undefined) {
-    return { contentHash: signature, listOtherHashes: listOtherSignatures };
-  }
+  if (!isAmbiguous) return { contentHash: signature, listOtherHashes: listOthers };
   // The readings of a text have the same signatures, and are not the same content.
   const hash = (text: string) => hashText(`${text} ${JSON.stringify(parts.params)}`);
   return {
     contentHash: hash(signature),
-    listOtherHashes: listOtherSignatures && (() => listOtherSignatures().map(hash)),
+    listOtherHashes: listOthers && (() => listOthers().map(hash)),
   };
 }
 

@@ -23,13 +23,15 @@ export interface IncomingRequest {
    */
   readonly incompleteBody?: WebhookError | undefined;
   /**
-   * Reads the body: bytes, text or a flat object; "" when there is none.
+   * Reads the body: bytes, text or a flat object, or a promise of it; "" when there is none.
    *
    * @param isAnnounced whether the headers announce a body.
    * @throws WebhookError `BODY_TOO_LARGE` as soon as the limit is exceeded, `BODY_TIMEOUT`,
    *   `BODY_MALFORMED` when the client disconnects, `BODY_CONSUMED`.
    */
   readBody(isAnnounced: boolean): unknown;
+  /** What `readBody` returned; undefined until it was read. */
+  body?: unknown;
 }
 
 /**
@@ -85,8 +87,8 @@ export function listShownHeaders(request: Pick<IncomingRequest, "listHeader">): 
 }
 
 /** Returns a request as it arrived; undefined when its body is not known as bytes or text. */
-export function captureRequest(request: IncomingRequest, body: unknown): Capture | undefined {
-  const { method, target: url } = request;
+export function captureRequest(request: IncomingRequest): Capture | undefined {
+  const { method, target: url, body } = request;
   if (!isRawBody(body)) return undefined;
   const base64 = Buffer.from(body as Uint8Array).toString("base64");
   return { method, url, headers: [...request.listHeaders()], body: base64 };

@@ -104,7 +104,7 @@ export function createObservers(limitBytes: number) {
       const headers = listShownHeaders(incoming);
       let durationMs: number | undefined;
 
-      return (found: Pick<ObservedRequest, "queued" | "result" | "error">, body: unknown): void => {
+      return (found: Pick<ObservedRequest, "queued" | "result" | "error">): void => {
         const failedLater = durationMs !== undefined;
         durationMs ??= performance.now() - startMs;
         const observed: ObservedRequest = {
@@ -115,9 +115,9 @@ export function createObservers(limitBytes: number) {
           headers,
           ...found,
           failedLater,
-          readClaims: () => readClaims(incoming, body, limitBytes),
+          readClaims: () => readClaims(incoming, limitBytes),
         };
-        for (const observer of observers) void callSafely(observer, () => observer(observed));
+        for (const observer of observers) callSafely(observer, () => observer(observed));
       };
     },
     observe(observer: RequestObserver): () => void {
@@ -127,7 +127,7 @@ export function createObservers(limitBytes: number) {
   };
 }
 /** Reads the parameters of a request, which its sender may have invented; none if it cannot. */
-function readClaims({ method, target }: IncomingRequest, body: unknown, limitBytes: number) {
+function readClaims({ method, target, body }: IncomingRequest, limitBytes: number) {
   try {
     return readParams(method === "GET" ? target.split("?", 2)[1] : body, limitBytes);
   } catch {

@@ -23,7 +23,7 @@ export function checkHeaders(request: IncomingRequest, settings: VerifySettings)
     const message = `The option methods allows ${methods.join(" and ")} only. Add "GET" to it only for a Webhook whose webhook_method is GET.`;
     throw new WebhookError("METHOD_NOT_ALLOWED", message, { methods });
   }
-  const length = Math.max(0, ...request.listHeader("content-length").map(Number));
+  const length = request.listHeader("content-length").map(Number).reduce(takeLarger, 0);
   const transferEncodings = request.listHeader("transfer-encoding");
   const contentTypes = request.listHeader("content-type");
   const contentEncodings = request.listHeader("content-encoding");
@@ -38,6 +38,10 @@ export function checkHeaders(request: IncomingRequest, settings: VerifySettings)
   return { method, signature, hasBody };
 }
 
+function takeLarger(a: number, b: number): number {
+  return Math.max(a, b);
+}
+
 /** Returns the error of a body that the signature does not cover. */
 export function uncoveredBody(): WebhookError {
   const message = "A GET request has a body, which its signature does not cover.";
@@ -45,8 +49,12 @@ export function uncoveredBody(): WebhookError {
 }
 
 function readSignature(request: IncomingRequest, names: readonly string[]): string {
-  const values = names.flatMap((name) => request.listHeader(name));
-  const [signature = ""] = values;
+  let values: readonly string[] = [];
+  for (const name of names) {
+    const found = request.listHeader(name);
+    if (found.length > 0) values = values.length === 0 ? found : [...values, ...found];
+  }
+  const signature = values[0] ?? "";
   if (values.length === 1 && isSignature(signature)) return signature;
   const expected = names.join(" or ");
   if (values.length <= 1 && signature === "") {
@@ -82,17 +90,15 @@ function adviseOnHeader(request: IncomingRequest, expected: string): string {
 
 function assertForm(contentTypes: readonly string[], contentEncodings: readonly string[]): void {
   // A repeated header, or one that a proxy has joined: each reading must be a form.
-  const types = contentTypes.flatMap((value) => value.split(","));
-  if (types.length === 0 || !types.every(isUtf8Form)) {
+  if (!contentTypes.join().split(",").every(isUtf8Form)) {
     throw new WebhookError(
       "CONTENT_TYPE_UNSUPPORTED",
       "The body must be a form in UTF-8: application/x-www-form-urlencoded or application/x-www-urlencoded.",
     );
   }
-  const encoding = contentEncodings
-    .flatMap((value) => value.split(","))
-    .map((value) => value.trim())
-    .find((value) => !NO_ENCODING.test(value));
+  if (contentEncodings.length === 0) return;
+  const encodings = contentEncodings.join().split(",");
+  const encoding = encodings.map((value) => value.trim()).find((value) => !NO_ENCODING.test(value));
   if (encoding === undefined) return;
   // The client chooses it: another text could forge a log line.
   const shown = /^[\w-]{1,20}$/.test(encoding) ? encoding : "unknown";

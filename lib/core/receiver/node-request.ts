@@ -8,6 +8,7 @@ import {
   type BodyLimits,
 } from "./body";
 import type { IncomingRequest } from "./incoming-request";
+import { andThen } from "../../kit/pending";
 import { readThrown } from "../../kit/thrown-value";
 import type { WebhookError } from "../errors/webhook-error";
 import { isRawBody } from "../event/form";
@@ -28,6 +29,7 @@ export interface NodeMessage extends IncomingMessage {
 /** A webhook request of `node:http`, of Express or connect, or of an adapter that imitates it. */
 export class NodeRequest implements IncomingRequest {
   readonly method: string;
+  body: unknown;
   incompleteBody: WebhookError | undefined;
   // Adapters of serverless platforms have no raw headers.
   readonly #rawHeaders: readonly string[];
@@ -65,13 +67,15 @@ export class NodeRequest implements IncomingRequest {
 
   listHeader(name: string): readonly string[] {
     const joined = this.#headers[name];
-    if (joined === undefined) return [];
-    const values: string[] = [];
+    if (joined === undefined) return NO_VALUES;
+    let values = NO_VALUES;
     // The raw headers: Node keeps only the first of a repeated Content-Type.
     for (let index = 0; index + 1 < this.#rawHeaders.length; index += 2) {
       const rawName = this.#rawHeaders[index] ?? "";
       if (rawName.length === name.length && rawName.toLowerCase() === name) {
-        values.push(this.#rawHeaders[index + 1] ?? "");
+        const value = this.#rawHeaders[index + 1] ?? "";
+        // No push to an empty list: V8 gives it room for 17 values.
+        values = values.length === 0 ? [value] : [...values, value];
       }
     }
     return values.length > 0 ? values : [joined].flat();
@@ -85,34 +89,35 @@ export class NodeRequest implements IncomingRequest {
   }
 
   /** Takes the source that has the whole body: `req.rawBody`, `req.body`, the stream, or a form. */
-  async readBody(isAnnounced: boolean): Promise<unknown> {
+  readBody(isAnnounced: boolean): unknown {
     const { req, limits } = this;
     const { readableDidRead: wasRead, readableEnded: hasEnded } = req;
     const length = Number(this.#headers["content-length"] ?? 0);
-    const parsed = () =>
-      listFlatPairs(readKept(req, "body")) === undefined ? undefined : req.body;
     // A mock emits its body, unless it has an object.
-    const isKept = !isStream(req) && parsed() !== undefined;
-    const mayFollow = !isKept && (isAnnounced || this.mayHaveBody);
-    // Without a length, a source is whole only if no other can have more.
-    const isWhole = (raw: string | Uint8Array, isLast: boolean) =>
-      Buffer.byteLength(raw) >= (length || (isLast ? 1 : Infinity));
+    const mayFollow =
+      (isAnnounced || this.mayHaveBody) && (isStream(req) || readForm(req) === undefined);
     const kept = listKept(req);
-    const whole = kept.find((raw) => isWhole(raw, hasEnded || !mayFollow));
+    const whole = kept.find((raw) => isWhole(raw, length, hasEnded || !mayFollow));
     if (whole !== undefined) return whole;
-    let rest: string | Uint8Array = "";
-    if (mayFollow) {
-      rest = hasEnded ? readAgain(req, limits) : await readNodeStream(req, limits);
-      if (isWhole(rest, hasEnded || !wasRead)) return rest;
-    }
+    const rest = !mayFollow ? "" : hasEnded ? readAgain(req, limits) : readNodeStream(req, limits);
+    return andThen(rest, (read) => {
+      if (mayFollow && isWhole(read, length, hasEnded || !wasRead)) return read;
+      const isEmpty = !isAnnounced || (!wasRead && length === 0);
+      return this.#chooseBody(read, length, Buffer.byteLength(kept[0] ?? ""), isEmpty);
+    });
+  }
+
+  /** Chooses what has the whole body, after the stream has ended without it. */
+  #chooseBody(rest: string | Uint8Array, length: number, keptBytes: number, isEmpty: boolean) {
+    const { req } = this;
     // A middleware that collects the body has the rest now, too, unless it has stopped.
     const [collected = ""] = listKept(req);
-    const expected = length || Buffer.byteLength(kept[0] ?? "") + rest.length;
+    const expected = length || keptBytes + rest.length;
     const bytes = Buffer.byteLength(collected);
     if (bytes > 0 && bytes >= expected) return collected;
-    const form = parsed();
+    const form = readForm(req);
     if (form !== undefined) return form;
-    if (!isAnnounced || (!wasRead && length === 0)) return "";
+    if (isEmpty) return "";
     if (bytes + rest.length === 0) throw consumed(findThrowing(req) ?? NOTHING_KEPT);
     const keptIn = collected === readKept(req, "body") ? "req.body" : "req.rawBody";
     const name = bytes === 0 ? "the stream" : keptIn;
@@ -125,10 +130,28 @@ export class NodeRequest implements IncomingRequest {
   }
 }
 
+/** Returns whether bytes are a whole body; without a length, only if no other source can have more. */
+function isWhole(raw: string | Uint8Array, length: number, isLast: boolean): boolean {
+  return Buffer.byteLength(raw) >= (length || (isLast ? 1 : Infinity));
+}
+
+/** Returns the flat form that a body parser has left; undefined for anything else. */
+function readForm(req: NodeMessage): unknown {
+  return listFlatPairs(readKept(req, "body")) === undefined ? undefined : req.body;
+}
+
+/** Where a middleware or a platform keeps a body. */
+const KEPT_IN = ["rawBody", "body"] as const;
+const NO_VALUES: readonly string[] = [];
+
 /** Lists the bytes or the texts that a middleware or a platform has kept. */
 function listKept(req: NodeMessage): (string | Uint8Array)[] {
-  const kept = [readKept(req, "rawBody"), readKept(req, "body")];
-  return kept.filter(isRawBody).filter((raw) => raw.length > 0);
+  const kept: (string | Uint8Array)[] = [];
+  for (const name of KEPT_IN) {
+    const raw = readKept(req, name);
+    if (isRawBody(raw) && raw.length > 0) kept.push(raw);
+  }
+  return kept;
 }
 
 /** Reads a member that a platform may define by a getter, which throws for a body that it cannot parse. */
@@ -138,8 +161,7 @@ function readKept(req: NodeMessage, name: "rawBody" | "body"): unknown {
 
 /** Describes a member of a request that throws; undefined when none does. */
 function findThrowing(req: NodeMessage): string | undefined {
-  const names = ["rawBody", "body"] as const;
-  const name = names.find((one) => readThrown(() => [req[one]]) === undefined);
+  const name = KEPT_IN.find((one) => readThrown(() => [req[one]]) === undefined);
   return name && `its getter of req.${name} throws`;
 }
 

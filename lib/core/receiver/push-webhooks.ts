@@ -5,30 +5,33 @@ import {
   settleWithin,
   type CloseOptions,
 } from "../../kit/closing";
-import { createAuthenticate } from "./authenticate";
-import { createCheckEvent, hashContent } from "./check-event";
-import { checkHeaders } from "./method-and-headers";
 import { createObservers, registerInspection } from "./inspection";
-import { resolveReceiverOptions, type PushWebhooksOptions } from "./options";
+import {
+  resolveReceiverOptions,
+  type PushWebhooksOptions,
+  type PushWebhooksSettings,
+} from "./options";
 import { claimQueueName } from "./queue-names";
 import { NodeRequest } from "./node-request";
 import { createWarnOfPath, warnOfDeadline, warnOfGet, warnOfWait } from "./warnings";
 import type { PushWebhooks } from "./receiver";
 import { sendResponse, toRejection, toWebhookError } from "./response";
+import { createVerify, type VerifiedEvent } from "./verify";
 import { createResponse, WebRequest } from "./web-request";
 import { captureRequest, describeRequest, type IncomingRequest } from "./incoming-request";
 import { createChallengeWaits } from "../delivery/challenge-wait";
 import { createDelivery } from "../delivery/delivery";
 import type { QueuedEvent } from "../delivery/event-queue";
-import { createHandlers, noteWait } from "../delivery/handler-registry";
+import { createHandlers, noteWait, type Handlers } from "../delivery/handler-registry";
 import { Callbacks, destroyResponse } from "../../kit/callbacks";
 import { WebhookError } from "../errors/webhook-error";
+import { isPromise } from "node:util/types";
 import type { DeliveryResult } from "../event/event";
 import { createAccountScope } from "../delivery/account-scope";
 import { createMemoryOutcomes } from "../delivery/memory-outcomes";
 import { publish, trace } from "../observability/diagnostics";
-import { CLOSED } from "../observability/health";
-import { createReporter } from "../observability/reporter";
+import { CLOSED, type Health } from "../observability/health";
+import { Reporter, type ErrorListener, type RejectedListener } from "../observability/reporter";
 import { validateOptions } from "../../kit/validate-options";
 
 /**
@@ -49,92 +52,12 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     );
   }
   const settings = resolveReceiverOptions(options);
-  const { publicUrls, queue, name, acknowledge, deadlineMs } = settings;
-  const releaseName = claimQueueName(settings);
-  const reports = createReporter(settings.logger, name === undefined ? {} : { receiver: name });
+  const { publicUrls } = settings;
   const handlers = settings.handlers ?? createHandlers();
-  const scope = createAccountScope(settings);
-  const outcomes = queue?.outcomes ?? createMemoryOutcomes();
-  const waits = createChallengeWaits(outcomes, scope, settings.confirm?.fetchOutcome);
-  const delivery = createDelivery(settings, handlers, outcomes, scope.accountOf, reports);
-  const authenticate = createAuthenticate(settings);
-  const checkEvent = createCheckEvent(settings);
+  const receiver = new Receiver(settings, handlers);
+  const { reports, waits, delivery, observers } = receiver;
   warnOfDeadline(settings);
   warnOfGet(settings);
-  const warnOfPath = createWarnOfPath(publicUrls);
-  const observers = createObservers(settings.limitBytes);
-  const running = createRunningRequests();
-  /** Set when `close` is called: the response asks clients to connect elsewhere. */
-  let closing: Promise<void> | undefined;
-  /** Set when the running requests have ended, or their time is over: others are rejected. */
-  let isClosed = false;
-
-  /** Handles a request; returns the reason why it was rejected. */
-  async function handle(request: IncomingRequest): Promise<WebhookError | undefined> {
-    const startMs = performance.now();
-    const deadlineAtMs = startMs + deadlineMs;
-    const observe = observers.start(request, startMs);
-    let body: unknown;
-    let queued: QueuedEvent | undefined;
-    let result: DeliveryResult | undefined;
-    try {
-      if (isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
-      publish("received", () => ({ method: request.method }));
-      const headers = checkHeaders(request, settings);
-      body = await request.readBody(headers.hasBody);
-      const authenticated = await authenticate(request, headers, body, deadlineAtMs);
-      const { event, authTokenIndex, publicUrlIndex, needsConfirmation, ambiguity } =
-        checkEvent(authenticated);
-      const { contentHash, listOtherHashes } = hashContent(authenticated, ambiguity);
-      // Each field by its name: a spread costs a request 10 µs on Node 20.
-      queued = {
-        event,
-        account: scope.accountOf(event.account_sid),
-        accountSid: event.account_sid,
-        uuid: event.uuid,
-        contentHash,
-        listOtherHashes,
-        authTokenIndex,
-        publicUrlIndex,
-        needsConfirmation,
-        ambiguity,
-        receiver: name,
-      };
-      const accepted = await delivery.accept(queued, deadlineAtMs);
-      ({ result } = accepted);
-      if (acknowledge === "after") await accepted.finished;
-      else finishLater(accepted.finished, (error) => observe?.({ queued, result, error }, body));
-      reports.delivered(event, result);
-      observe?.({ queued, result }, body);
-      return undefined;
-    } catch (error) {
-      const rejection = toRejection(error, request);
-      observe?.({ queued, result, error: rejection }, body);
-      // The failure of a handler was reported already.
-      if (result === undefined) {
-        const durationMs = performance.now() - startMs;
-        const capture = () => captureRequest(request, body);
-        reports.rejected(rejection, describeRequest(request), durationMs, capture);
-      }
-      return rejection;
-    }
-  }
-
-  function receive(request: IncomingRequest): Promise<WebhookError | undefined> {
-    const describe = () => {
-      const { method, path } = describeRequest(request);
-      const urls = publicUrls.map((url) => new URL(url));
-      const route = urls.some(({ pathname }) => pathname === path) ? path : undefined;
-      const scheme = urls[0]?.protocol.slice(0, -1) ?? "";
-      return { method, path, route, scheme, receiver: name };
-    };
-    return trace("receive", describe, () => handle(request));
-  }
-
-  function finishLater(finished: Promise<void>, onFailed: (error: WebhookError) => void): void {
-    running.begin();
-    finished.catch((error: unknown) => onFailed(toWebhookError(error))).finally(running.end);
-  }
 
   // Not an async function: restify rejects one with three parameters.
   function pushWebhooksMiddleware(
@@ -142,52 +65,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     res: ServerResponse,
     next?: (error?: unknown) => void,
   ): Promise<void> {
-    return respond(req, res, next);
-  }
-
-  async function respond(
-    req: IncomingMessage,
-    res: ServerResponse,
-    next?: (error?: unknown) => void,
-  ): Promise<void> {
-    // A library that replaced a method of `res`, or an error handler of the app, may throw.
-    const callbacks = new Callbacks((error) => {
-      reports.error(toWebhookError(error));
-      destroyResponse(req, res);
-    });
-    running.begin();
-    try {
-      const request = new NodeRequest(req, settings);
-      const rejection = await receive(request);
-      if (rejection === undefined || rejection.status < 500) {
-        warnOfPath(request.target, request.isMounted, rejection === undefined);
-      }
-      if (rejection !== undefined && settings.forwardErrors && next !== undefined) next(rejection);
-      else sendResponse(req, res, rejection, settings, closing !== undefined, callbacks);
-    } catch (error) {
-      callbacks.onThrown(error);
-    } finally {
-      running.end();
-    }
-  }
-
-  async function fetch(request: Request): Promise<Response> {
-    running.begin();
-    try {
-      return createResponse(await receive(new WebRequest(request, settings)));
-    } finally {
-      running.end();
-    }
-  }
-
-  function close(closeOptions: CloseOptions = {}): Promise<void> {
-    validateOptions("close", closeOptions, CLOSE_RULES);
-    waits.close();
-    closing ??= settleWithin(running.awaitNone(), closeOptions).finally(() => {
-      isClosed = true;
-      releaseName();
-    });
-    return closing;
+    return receiver.respond(req, res, next);
   }
 
   const methods: Omit<PushWebhooks, "publicUrl" | "publicUrls" | "methods"> = {
@@ -196,19 +74,19 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     onAny: chain(handlers.onAny),
     onUnhandled: chain(handlers.onUnhandled),
     handledTypes: handlers.handledTypes,
-    onError: chain(reports.onError),
-    onRejected: chain(reports.onRejected),
+    onError: chain((listener: ErrorListener) => reports.onError(listener)),
+    onRejected: chain((listener: RejectedListener) => reports.onRejected(listener)),
     waitForChallenge(wait) {
       warnOfWait(settings);
       noteWait(handlers);
       return waits.waitForChallenge(wait);
     },
     dispatch: delivery.dispatch,
-    fetch,
-    health: async () => (closing === undefined ? delivery.health() : CLOSED),
-    close,
+    fetch: (request) => receiver.fetch(request),
+    health: () => receiver.health(),
+    close: (closeOptions) => receiver.close(closeOptions),
     handlers,
-    [Symbol.asyncDispose]: () => close(),
+    [Symbol.asyncDispose]: () => receiver.close(),
   };
   // Accessors that are not enumerable: util.inspect would show the user information of the URLs.
   const push = Object.defineProperties(Object.assign(pushWebhooksMiddleware, methods), {
@@ -227,4 +105,159 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   }
 
   return push;
+}
+
+/** The steps of a webhook request, from its headers to its response. */
+class Receiver {
+  readonly #settings: PushWebhooksSettings;
+  readonly #verify;
+  readonly #accountOf;
+  readonly #warnOfPath;
+  readonly #releaseName;
+  readonly #running = createRunningRequests();
+  /** Set when `close` is called: the response asks clients to connect elsewhere. */
+  #closing: Promise<void> | undefined;
+  /** Set when the running requests have ended, or their time is over: others are rejected. */
+  #isClosed = false;
+  readonly reports;
+  readonly waits;
+  readonly delivery;
+  readonly observers;
+
+  constructor(settings: PushWebhooksSettings, handlers: Handlers) {
+    const { name, queue } = settings;
+    this.#settings = settings;
+    this.#releaseName = claimQueueName(settings);
+    this.reports = new Reporter(settings.logger, name === undefined ? {} : { receiver: name });
+    const scope = createAccountScope(settings);
+    const { accountOf } = scope;
+    const outcomes = queue?.outcomes ?? createMemoryOutcomes();
+    this.waits = createChallengeWaits(outcomes, scope, settings.confirm?.fetchOutcome);
+    this.delivery = createDelivery(settings, handlers, outcomes, accountOf, this.reports);
+    this.#accountOf = accountOf;
+    this.#verify = createVerify(settings);
+    this.#warnOfPath = createWarnOfPath(settings.publicUrls);
+    this.observers = createObservers(settings.limitBytes);
+  }
+
+  async respond(
+    req: IncomingMessage,
+    res: ServerResponse,
+    next?: (error?: unknown) => void,
+  ): Promise<void> {
+    const settings = this.#settings;
+    // A library that replaced a method of `res`, or an error handler of the app, may throw.
+    const callbacks = new Callbacks((error) => {
+      this.reports.error(toWebhookError(error));
+      destroyResponse(req, res);
+    });
+    this.#running.begin();
+    try {
+      const request = new NodeRequest(req, settings);
+      const rejection = await this.#receive(request);
+      if (rejection === undefined || rejection.status < 500) {
+        this.#warnOfPath(request.target, request.isMounted, rejection === undefined);
+      }
+      const mustReconnect = this.#closing !== undefined;
+      if (rejection !== undefined && settings.forwardErrors && next !== undefined) next(rejection);
+      else sendResponse(req, res, rejection, settings, mustReconnect, callbacks);
+    } catch (error) {
+      callbacks.onThrown(error);
+    } finally {
+      this.#running.end();
+    }
+  }
+
+  async fetch(request: Request): Promise<Response> {
+    this.#running.begin();
+    try {
+      return createResponse(await this.#receive(new WebRequest(request, this.#settings)));
+    } finally {
+      this.#running.end();
+    }
+  }
+
+  #receive(request: IncomingRequest): Promise<WebhookError | undefined> {
+    const describe = () => {
+      const { name: receiver, publicUrls } = this.#settings;
+      const { method, path } = describeRequest(request);
+      const urls = publicUrls.map((url) => new URL(url));
+      const route = urls.some(({ pathname }) => pathname === path) ? path : undefined;
+      const scheme = urls[0]?.protocol.slice(0, -1) ?? "";
+      return { method, path, route, scheme, receiver };
+    };
+    return trace("receive", describe, () => this.#handle(request));
+  }
+
+  /** Handles a request; returns the reason why it was rejected. */
+  async #handle(request: IncomingRequest): Promise<WebhookError | undefined> {
+    const startMs = performance.now();
+    const deadlineAtMs = startMs + this.#settings.deadlineMs;
+    const observe = this.observers.start(request, startMs);
+    let queued: QueuedEvent | undefined;
+    let result: DeliveryResult | undefined;
+    try {
+      if (this.#isClosed) throw new WebhookError("CLOSING", "The receiver is closed.");
+      publish("received", () => ({ method: request.method }));
+      const verified = await this.#verify(request, deadlineAtMs);
+      queued = this.#queue(verified);
+      const accepting = this.delivery.accept(queued, deadlineAtMs);
+      const { finished, result: accepted } = isPromise(accepting) ? await accepting : accepting;
+      result = accepted;
+      if (this.#settings.acknowledge === "before") {
+        this.#finishLater(finished, (error) => observe?.({ queued, result, error }));
+      } else if (finished !== undefined) await finished;
+      this.reports.delivered(verified.event, result);
+      observe?.({ queued, result });
+      return undefined;
+    } catch (error) {
+      const rejection = toRejection(error, request);
+      observe?.({ queued, result, error: rejection });
+      // The failure of a handler was reported already.
+      if (result === undefined) {
+        const durationMs = performance.now() - startMs;
+        const capture = () => captureRequest(request);
+        this.reports.rejected(rejection, describeRequest(request), durationMs, capture);
+      }
+      return rejection;
+    }
+  }
+
+  #queue(verified: VerifiedEvent): QueuedEvent {
+    const { event, contentHash, listOtherHashes, authTokenIndex, publicUrlIndex } = verified;
+    // Each field by its name: a spread costs a request 10 µs on Node 20.
+    return {
+      event,
+      account: this.#accountOf(event.account_sid),
+      accountSid: event.account_sid,
+      uuid: event.uuid,
+      contentHash,
+      listOtherHashes,
+      authTokenIndex,
+      publicUrlIndex,
+      needsConfirmation: verified.needsConfirmation,
+      ambiguity: verified.ambiguity,
+      receiver: this.#settings.name,
+    };
+  }
+
+  #finishLater(finished: Promise<void> | void, onFailed: (error: WebhookError) => void): void {
+    if (finished === undefined) return;
+    this.#running.begin();
+    finished.catch((error: unknown) => onFailed(toWebhookError(error))).finally(this.#running.end);
+  }
+
+  async health(): Promise<Health> {
+    return this.#closing === undefined ? this.delivery.health() : CLOSED;
+  }
+
+  close(options: CloseOptions = {}): Promise<void> {
+    validateOptions("close", options, CLOSE_RULES);
+    this.waits.close();
+    this.#closing ??= settleWithin(this.#running.awaitNone(), options).finally(() => {
+      this.#isClosed = true;
+      this.#releaseName();
+    });
+    return this.#closing;
+  }
 }

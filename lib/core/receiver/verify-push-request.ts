@@ -1,9 +1,7 @@
 import { CONFIRM_FOR_MS, createConfirmation } from "../delivery/confirmation";
-import { createAuthenticate } from "./authenticate";
-import { createCheckEvent } from "./check-event";
 import { createExplainBudget } from "../signature/explain-budget";
-import { checkHeaders } from "./method-and-headers";
 import { addCode } from "./response";
+import { createVerify } from "./verify";
 import { fillVerifyDefaults, VERIFY_RULES, type VerifyOptions } from "./verify-options";
 import { WebRequest } from "./web-request";
 import type { IncomingRequest } from "./incoming-request";
@@ -43,13 +41,10 @@ export async function verifyPushRequest(
   validateOptions("verifyPushRequest", options, VERIFY_RULES);
   const settings = fillVerifyDefaults("verifyPushRequest", options);
   assertRequest(request);
-  const authenticate = createAuthenticate(settings, explainBudget);
   const incoming = "bodyUsed" in request ? new WebRequest(request, settings) : readGiven(request);
   try {
-    const checked = checkHeaders(incoming, settings);
-    const body = await incoming.readBody(checked.hasBody);
-    const authenticated = await authenticate(incoming, checked, body);
-    const { event, needsConfirmation, ambiguity } = createCheckEvent(settings)(authenticated);
+    const verify = createVerify(settings, explainBudget);
+    const { event, needsConfirmation, ambiguity } = await verify(incoming);
     if (needsConfirmation && settings.confirm !== undefined) {
       const deadlineAtMs = performance.now() + CONFIRM_FOR_MS;
       await createConfirmation(settings.confirm)(event, ambiguity, deadlineAtMs);

@@ -8,6 +8,7 @@ import { describeType } from "../../kit/validate-options";
 /** A webhook request as a `Request` of the Web platform. */
 export class WebRequest implements IncomingRequest {
   readonly remoteAddress = undefined;
+  body: unknown;
 
   /** Throws a TypeError for a value that is no `Request`. */
   constructor(

@@ -178,7 +178,7 @@ export class Deliveries {
       if (isSameWebhook(earlier, one)) earlier.wait?.abort();
     }
     this.#pending.delete(one);
-    for (const listener of this.#listeners) void callSafely(listener, () => listener(delivery));
+    for (const listener of this.#listeners) callSafely(listener, () => listener(delivery));
   }
 
   #hasLater(one: PendingDelivery): boolean {

@@ -219,7 +219,7 @@ export class Entities {
     const factor = this.#findPendingFactor(challenge);
     for (const listener of this.#listeners) {
       const notified = () => listener(challenge, this.#bindings.get(factor));
-      queueMicrotask(() => void callSafely(listener, notified));
+      queueMicrotask(() => callSafely(listener, notified));
     }
   }
 
