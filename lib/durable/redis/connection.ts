@@ -162,6 +162,9 @@ function toClusterOptions(
 function endClient(redis: Redis): void {
   // ioredis starts a timer for a connection that has ended.
   if (redis.status === "end") return;
+  // ioredis hears the first error of a stream. One that ends within its TLS handshake may have a
+  // second, the alert of the server, which would end the process. A cluster has no stream.
+  (redis.stream as typeof redis.stream | undefined)?.on("error", () => {});
   const wasReconnecting = redis.status === "reconnecting" && !redis.isCluster;
   redis.disconnect();
   if (!wasReconnecting) return;
