@@ -13,7 +13,9 @@ import {
   type PostgresProcess,
 } from "../support/postgres";
 import { describeWithRedis, DURABLE, startRedis, stopRedis } from "../support/redis";
+import { silent } from "../support/receivers";
 import { runCommand } from "../support/terminals";
+import { nextTurn } from "../support/waiting";
 import { testSubcommands } from "./queue-subcommands";
 
 const folder = mkdtempSync(join(tmpdir(), "push-tls-"));
@@ -48,6 +50,16 @@ describeWithRedis("queue … --queue redis://…", () => {
     await board.resume();
     await board.close();
     expect(stdout).toMatch("hold\tpaused");
+  });
+  it("a queue that is closed while its TLS handshake fails does not end the process", async () => {
+    const tls = { ca: rootCertificates[0] };
+    const connection = { url: `rediss://127.0.0.1:${tlsPort}`, tls };
+    // The alert of the server may come before, with or after the close.
+    for (let turns = 0; turns < 60; turns++) {
+      const queue = redisQueue({ name: "tls", connection, logger: silent });
+      for (let turn = 0; turn < turns; turn++) await nextTurn();
+      await queue.close();
+    }
   });
   it("--ca names the authority of its certificate", () =>
     expectAuthority(`rediss://127.0.0.1:${tlsPort}`, join(folder, "cert.pem")));
