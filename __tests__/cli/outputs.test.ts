@@ -48,13 +48,13 @@ const ROWS: [line: string, code: number, as: As, stdout: RegExp, stderr?: RegExp
   ["keys create", 0, "env", /^SK\w{32}\n/, /^(The secret is shown only once[^]*)?$/],
   ["keys delete OTHER", 0, "env", /^deleted SK/],
   ["keys delete OWN", 1, "asKey", /^$/, /--force/],
-  ["trigger challenge.approved --url RECEIVER", 0, "signing", /^200 /],
+  ["trigger factor.verified --url RECEIVER", 0, "signing", /^200 /],
   [
-    "trigger challenge.approved --url RECEIVER --bad-signature",
+    "trigger factor.verified --url RECEIVER --bad-signature",
     1,
     "signing",
     /^403 /,
-    /publicUrl and authToken/,
+    /publicUrl, authToken and signatureHeader/,
   ],
   ["explain --capture CAPTURE --url URL", 0, "signing", /^The signature matches/],
   ["explain --capture CAPTURE --url URL/x", 1, "signing", /^1\. /],
@@ -132,7 +132,9 @@ async function listCommands(parent: string[] = []): Promise<string[]> {
 it("has a row for each command, beside those that run until they are stopped", async () => {
   const lines = [...ROWS, ...QUEUE_ROWS].map(([line]) => line);
   const commands = await listCommands();
+  // rehearsal/router.test.ts has the outputs of rehearse.
   expect(commands.filter((name) => !lines.some((line) => line.startsWith(name)))).toEqual([
     "emulator",
+    "rehearse",
   ]);
 });

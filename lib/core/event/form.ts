@@ -22,11 +22,6 @@ export function isRawBody(body: unknown): body is string | Uint8Array {
   return typeof body === "string" || isUint8Array(body);
 }
 
-function viewBytes(form: string | Uint8Array): Buffer {
-  if (typeof form === "string") return Buffer.from(form);
-  return Buffer.from(form.buffer, form.byteOffset, form.length);
-}
-
 /** How many parameters a form may have. */
 export const MAX_PARAMETERS = 1000;
 
