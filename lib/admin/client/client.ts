@@ -57,15 +57,14 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
   const transport = createTransport(checked, username);
   const keysUrl = `${trimSlash(accountUrl ?? NO_URL)}/2010-04-01/Accounts/${accountSid}/Keys`;
   const serviceUrl = `${trimSlash(verifyUrl ?? NO_URL)}/v2/Services/${serviceSid}`;
-  const webhooksUrl = `${serviceUrl}/Webhooks`;
-  const keyUrl = (sid: string) => `${keysUrl}/${parseInput("sid", keySchema.shape.sid, sid)}.json`;
-  const webhookUrl = (sid: string) =>
-    `${webhooksUrl}/${parseInput("sid", webhookSchema.shape.sid, sid)}`;
+  const keySid = username === accountSid ? undefined : username;
+  const usesKey = keySid !== undefined;
 
   const send: Transport = async (request, schema) => {
     if (verifyUrl === undefined) throw createMissingUrl("verifyUrl");
     return transport(request, schema);
   };
+  const webhooks = createWebhooks(send, `${serviceUrl}/Webhooks`);
 
   const sendForKeys: Transport = async (request, schema) => {
     if (accountUrl === undefined) throw createMissingUrl("accountUrl");
@@ -91,48 +90,64 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
     }
   }
 
-  const keys: Keys = {
-    ...createList(sendForKeys, `${keysUrl}.json`, keyListSchema),
+  const keys = createKeys(sendForKeys, keysUrl, username);
+  const users = createUserResources(send, serviceUrl);
+  const client = { accountSid, serviceSid, usesKey, keySid, keys, webhooks, ...users };
+  registerAccess(client, { send, serviceUrl });
+  return client;
+}
+
+function createKeys(send: Transport, keysUrl: string, ownKeySid: string): Keys {
+  const urlOf = (sid: string) => `${keysUrl}/${parseInput("sid", keySchema.shape.sid, sid)}.json`;
+  return {
+    ...createList(send, `${keysUrl}.json`, keyListSchema),
     fetch: async (sid, { signal } = {}) =>
-      sendForKeys({ method: "GET", url: keyUrl(sid), signal }, keySchema),
+      send({ method: "GET", url: urlOf(sid), signal }, keySchema),
     async create(input = {}, { signal } = {}) {
       const form = toFormPairs(parseInput("key", keyInputSchema, input));
-      return sendForKeys(
-        { method: "POST", url: `${keysUrl}.json`, form, signal },
-        createdKeySchema,
-      );
+      return send({ method: "POST", url: `${keysUrl}.json`, form, signal }, createdKeySchema);
     },
     async update(sid, input, { signal } = {}) {
       const form = toFormPairs(parseInput("key", keyInputSchema, input));
-      return sendForKeys({ method: "POST", url: keyUrl(sid), form, signal }, keySchema);
+      return send({ method: "POST", url: urlOf(sid), form, signal }, keySchema);
     },
     async delete(sid, { signal, force = false } = {}) {
-      const request = { method: "DELETE", url: keyUrl(sid), signal } as const;
-      if (sid === username && !force) throw createApiError(request, "OWN_KEY", undefined, 409);
-      await sendForKeys(request, z.unknown());
+      const request = { method: "DELETE", url: urlOf(sid), signal } as const;
+      if (sid === ownKeySid && !force) throw createApiError(request, "OWN_KEY", undefined, 409);
+      await send(request, z.unknown());
     },
   };
+}
 
+function createWebhooks(send: Transport, webhooksUrl: string): Webhooks {
+  const urlOf = (sid: string) =>
+    `${webhooksUrl}/${parseInput("sid", webhookSchema.shape.sid, sid)}`;
   const webhooks: Webhooks = {
     ...createList(send, webhooksUrl, webhookListSchema),
     fetch: async (sid, { signal } = {}) =>
-      send({ method: "GET", url: webhookUrl(sid), signal }, webhookSchema),
+      send({ method: "GET", url: urlOf(sid), signal }, webhookSchema),
     async create(input, { signal } = {}) {
       const form = toFormPairs(parseInput("webhook", webhookInputSchema, input));
       return send({ method: "POST", url: webhooksUrl, form, signal }, webhookSchema);
     },
     async update(sid, input, { signal } = {}) {
       const form = toFormPairs(parseInput("webhook", webhookChangeSchema, input));
-      return send({ method: "POST", url: webhookUrl(sid), form, signal }, webhookSchema);
+      return send({ method: "POST", url: urlOf(sid), form, signal }, webhookSchema);
     },
     async delete(sid, { signal } = {}) {
-      await send({ method: "DELETE", url: webhookUrl(sid), signal }, z.unknown());
+      await send({ method: "DELETE", url: urlOf(sid), signal }, z.unknown());
     },
     ensure: async (input, { signal } = {}) =>
       ensureWebhook(webhooks, parseInput("webhook", webhookInputSchema, input), signal),
     check: async (receiver, { signal } = {}) => checkWebhooks(webhooks.list({ signal }), receiver),
   };
+  return webhooks;
+}
 
+function createUserResources(
+  send: Transport,
+  serviceUrl: string,
+): Pick<AdminClient, "challenges" | "factors"> {
   /** The URL of a resource of a user, and its path without the user. */
   const locate = (entityIdentity: string, resource: string) => ({
     url: `${serviceUrl}/Entities/${encodeURIComponent(entityIdentity)}/${resource}`,
@@ -161,12 +176,7 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
       return listFactorDifferences(factors.list(user, { signal }), known);
     },
   };
-
-  const keySid = username === accountSid ? undefined : username;
-  const usesKey = keySid !== undefined;
-  const client = { accountSid, serviceSid, usesKey, keySid, keys, webhooks, challenges, factors };
-  registerAccess(client, { send, serviceUrl });
-  return client;
+  return { challenges, factors };
 }
 
 /** Returns the parameters of a form: names in PascalCase, one pair for each value of a list. */
