@@ -38,7 +38,7 @@ export const BODY_SCHEMAS = {
   CreatedKey: z.object(createdKeySchema.shape),
   KeyInput: keyInputSchema,
   KeyPage: z.object({ keys: z.array(keyBody), meta }),
-  /** Its `url` is that of the router. */
+  /** Its `url` leads to the router. */
   Webhook: webhookBody,
   WebhookInput: webhookInputSchema,
   WebhookChange: webhookChangeSchema,
@@ -88,9 +88,11 @@ function listRehearsal(client: AdminClient, push: PushWebhooks | undefined): Rou
  * client.
  */
 export function listRoutes(client: AdminClient, push?: PushWebhooks): Route[] {
-  const { keys, webhooks } = client;
+  return [...listRehearsal(client, push), ...listKeyRoutes(client), ...listWebhookRoutes(client)];
+}
+
+function listKeyRoutes({ keys }: AdminClient): Route[] {
   return [
-    ...listRehearsal(client, push),
     {
       method: "get",
       path: "/keys",
@@ -132,6 +134,11 @@ export function listRoutes(client: AdminClient, push?: PushWebhooks): Route[] {
       status: 204,
       run: (req) => keys.delete(readSid(req), { force: req.query.force === "true" }),
     },
+  ];
+}
+
+function listWebhookRoutes({ webhooks }: AdminClient): Route[] {
+  return [
     {
       method: "get",
       path: "/webhooks",
