@@ -112,7 +112,7 @@ const DEFAULTS = {
 /**
  * Validates the options of an engine, and fills in the defaults.
  *
- * @param ownRules those of the options that only this engine has.
+ * @param ownRules rules of the options that only this engine has.
  * @param defaults of the same options.
  * @throws TypeError for an option that is unknown or impossible.
  */

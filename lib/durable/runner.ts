@@ -69,7 +69,7 @@ export interface RunFailure {
   reason: string;
   /** Whether another run is of no use. */
   isPermanent: boolean;
-  /** Whether it is not confirmed: as a dead letter, its uuid may be that of a genuine event. */
+  /** Whether it is not confirmed: a genuine event may have the uuid of this dead letter. */
   isForged: boolean;
   /** Undefined when its process died. */
   durationMs?: number;

@@ -77,7 +77,7 @@ export async function prepareSchema(
   statements: readonly string[],
   migrations = MIGRATIONS,
 ): Promise<number> {
-  // Not that of the role: a snapshot from before the lock would not show what another process created.
+  // Not the isolation of the role: a snapshot from before the lock would not show what another process created.
   await client.query("begin isolation level read committed");
   try {
     // A shorter limit of the role is for statements, not for this.

@@ -194,7 +194,7 @@ async function differsInTls({ options, isCluster }: Redis): Promise<boolean> {
     return true;
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    // Other alerts are those of a server that asks for a certificate.
+    // A server that asks for a certificate sends the other alerts.
     return !hasTls && code !== "ERR_SSL_WRONG_VERSION_NUMBER" && isTlsCode(code);
   } finally {
     probe.on("error", () => {}).destroy();

@@ -72,7 +72,7 @@ async function countDue(jobs: Jobs, delayed: number, nowMs: number): Promise<num
 }
 
 const VALID_MS = 10_000;
-/** Uses the clock of Redis: those of the processes may differ. Without ARGV, it only counts. */
+/** Uses the clock of Redis: the clocks of processes may differ. Without ARGV, it only counts. */
 const BEAT = `
   local time = redis.call("TIME")
   local now = time[1] * 1000 + math.floor(time[2] / 1000)

@@ -212,7 +212,7 @@ function assertSchema(
       `sqliteQueue: ${file} is a database of another program. Pass the path of a file of its own.`,
     );
   }
-  // All columns: those of the format are missing before the first one.
+  // All columns: the columns of the format are missing before the first one.
   const { name: owner, ...row } = connection.prepare("SELECT * FROM queue").get() ?? {};
   const store = { engine: "FILE", what: `sqliteQueue: ${file}` } as const;
   const plan = planMigration(store, readFormat(connection, row), migrations);
