@@ -7,7 +7,7 @@ import {
   sqliteCodeOf,
   type SqliteConnection,
 } from "../../../lib/durable/sqlite/node-sqlite";
-import { createFileOperations } from "../../../lib/durable/sqlite/operations";
+import { FileOperations } from "../../../lib/durable/sqlite/operations";
 import { createFile, execute, removeFiles } from "../../support/sqlite";
 
 afterEach(removeFiles);
@@ -54,8 +54,8 @@ it("gives the space of removed rows back to the disk, and keeps 4 MiB", () => {
   connection.exec("CREATE TABLE old AS SELECT randomblob(12000000)");
   connection.exec("DROP TABLE old");
   const pages = countPages();
-  const { purge } = createFileOperations(connection, { dedupeTtlMs: 1, outcomeTtlMs: 1 });
-  while (purge());
+  const operations = new FileOperations(connection, { dedupeTtlMs: 1, outcomeTtlMs: 1 });
+  while (operations.purge());
   const givenBack = pages - countPages();
   expect(givenBack).toBeGreaterThanOrEqual(1_900);
   expect(givenBack).toBeLessThan(2_100);
@@ -75,11 +75,11 @@ it("removes what is over in slices of counted time, in whatever order it ends, a
     connection.prepare(`SELECT count(*) AS count FROM ${table} WHERE ${condition}`).get()?.count;
   let readings = 0;
   const ttls = { dedupeTtlMs: TTL_MS, outcomeTtlMs: TTL_MS };
-  const { purge } = createFileOperations(connection, ttls, () => readings++);
+  const operations = new FileOperations(connection, ttls, () => readings++);
   let slices = 0;
   for (let isMore = true; isMore; slices++) {
     const before = Number(count("delivery", "1")) + Number(count("outcome", "1"));
-    isMore = purge();
+    isMore = operations.purge();
     const removed = before - Number(count("delivery", "1")) - Number(count("outcome", "1"));
     expect(removed).toBeLessThanOrEqual(1_100);
   }

@@ -1,5 +1,5 @@
 import { connect, type SqliteConnection } from "../../../lib/durable/sqlite/node-sqlite";
-import { createFileOperations } from "../../../lib/durable/sqlite/operations";
+import { FileOperations } from "../../../lib/durable/sqlite/operations";
 import { SCHEMA } from "../../../lib/durable/sqlite/schema";
 import { compareSchedules, type RealStorage, type StorageRows } from "../simulation/comparison";
 import { LASTING } from "../simulation/model-storage";
@@ -13,7 +13,7 @@ async function start(ttls = LASTING): Promise<RealStorage> {
   const opened = connect(":memory:");
   connection = opened;
   opened.exec(SCHEMA);
-  const operations = createFileOperations(opened, ttls);
+  const operations = new FileOperations(opened, ttls);
   const events = opened.prepare(`SELECT id, body, run_at AS runAtMs, pause AS pauseMs, owner,
     started, failures, stalls, failed_at AS failedAtMs, errors FROM event`);
   const members = opened.prepare("SELECT id, seen_at AS seenAtMs, since AS sinceMs FROM member");
@@ -26,7 +26,7 @@ async function start(ttls = LASTING): Promise<RealStorage> {
       const clock = jest.spyOn(Date, "now").mockReturnValue(nowMs);
       const run = operations[method] as (...values: readonly unknown[]) => unknown;
       try {
-        return run(...args);
+        return run.apply(operations, [...args]);
       } finally {
         clock.mockRestore();
       }

@@ -1,4 +1,17 @@
-import type { ClaimedEvent, Claims, Hint, QueueStats, Storage, StoredOutcome } from "../storage";
+import type {
+  ClaimedEvent,
+  Claims,
+  FailedRun,
+  Hint,
+  Member,
+  NewEvent,
+  QueueStats,
+  Run,
+  Storage,
+  StoredDeadLetter,
+  StoredOutcome,
+  StoredState,
+} from "../storage";
 import { rangeOfKeys } from "../event-key";
 import type { SqliteConnection, PreparedStatement } from "./node-sqlite";
 import type { SqliteSettings } from "./options";
@@ -46,135 +59,195 @@ const rows = <Row>(found: unknown[]) => found as Row[];
 const countOf = ({ changes }: { changes: number | bigint }) => Number(changes);
 const isFull = (result: { changes: number | bigint }) => countOf(result) === PURGED_ROWS;
 
-/** Creates the operations of the thread on an open file: the methods of the storage, and some of its own. */
-export function createFileOperations(
-  connection: SqliteConnection,
-  { dedupeTtlMs, outcomeTtlMs }: Pick<SqliteSettings, "dedupeTtlMs" | "outcomeTtlMs">,
-  readMs = () => performance.now(),
-) {
-  // BigInt: SQLite takes a number for a real one.
-  connection.function("now_ms", { deterministic: true }, () => BigInt(Date.now()));
-  const sql = Object.fromEntries(
-    Object.entries(STATEMENTS).map(([name, text]) => [name, connection.prepare(text)]),
-  ) as Record<keyof typeof STATEMENTS, PreparedStatement>;
-  let lastOutcomeId = Number(sql.lastOutcome.get()?.seq ?? 0);
+/** The operations of the thread on an open file: the methods of the storage, and some of its own. */
+export class FileOperations implements Operations {
+  readonly #connection: SqliteConnection;
+  readonly #ttls: Pick<SqliteSettings, "dedupeTtlMs" | "outcomeTtlMs">;
+  readonly #readMs: () => number;
+  readonly #sql: Record<keyof typeof STATEMENTS, PreparedStatement>;
+  /** The last outcome that was read. */
+  #lastOutcomeId: number;
 
-  function record({ key, value }: StoredOutcome): void {
+  constructor(
+    connection: SqliteConnection,
+    ttls: Pick<SqliteSettings, "dedupeTtlMs" | "outcomeTtlMs">,
+    readMs = () => performance.now(),
+  ) {
+    this.#connection = connection;
+    this.#ttls = ttls;
+    this.#readMs = readMs;
+    // BigInt: SQLite takes a number for a real one.
+    connection.function("now_ms", { deterministic: true }, () => BigInt(Date.now()));
+    this.#sql = Object.fromEntries(
+      Object.entries(STATEMENTS).map(([name, text]) => [name, connection.prepare(text)]),
+    ) as Record<keyof typeof STATEMENTS, PreparedStatement>;
+    this.#lastOutcomeId = this.#readLastOutcomeId();
+  }
+
+  store(events: readonly NewEvent[]): string[] {
+    const sql = this.#sql;
+    return events.map(({ key, content, uuidHash, body, outcome }) => {
+      const kept = sql.findDelivery.get(toBytes(key));
+      if (kept !== undefined) return toHex(kept.content);
+      const added = sql.store.run(toBytes(key), toBytes(content), this.#ttls.dedupeTtlMs);
+      sql.storeEvent.run(Number(added.lastInsertRowid), toBytes(uuidHash), body);
+      if (outcome !== undefined) this.#record(outcome);
+      return content;
+    });
+  }
+
+  record(outcomes: readonly StoredOutcome[]): void {
+    for (const outcome of outcomes) this.#record(outcome);
+  }
+
+  outcomes(keys: readonly string[]): StoredOutcome[] {
+    return keys.flatMap((key) => {
+      const row = this.#sql.outcomes.get(toBytes(key));
+      return row === undefined ? [] : [{ key, value: String(row.value) }];
+    });
+  }
+
+  claim(owner: number, held: readonly number[], wanted: number): ClaimedEvent[] {
+    const sql = this.#sql;
+    if (sql.isMember.get(owner) === undefined) return [];
+    const ids = JSON.stringify(held);
+    const lost = rows<ClaimedEvent>(sql.findOwned.all(owner, ids));
+    const count = Math.max(0, wanted - lost.length);
+    const due = rows<ClaimedEvent>(sql.findDue.all(ids, count));
+    for (const { id } of due) sql.claim.run(owner, id);
+    return [...lost, ...due];
+  }
+
+  finish(runs: readonly Run[]): void {
+    for (const { id, started } of runs) this.#sql.finish.run(id, started);
+  }
+
+  fail(runs: readonly FailedRun[]): number[] {
+    const sql = this.#sql;
+    return runs.flatMap(({ id, started, failures, errors, pauseMs = null, isForged }) => {
+      sql.fail.run(failures, errors, pauseMs, pauseMs, pauseMs, id, started);
+      if (isForged) sql.forgetDelivery.run(id);
+      return pauseMs === null && sql.isDead.get(id, started) !== undefined ? [id] : [];
+    });
+  }
+
+  beat(members: readonly Member[]): void {
+    const sql = this.#sql;
+    const isSetBack = sql.isClockSetBack.get() !== undefined;
+    if (isSetBack) {
+      sql.endPauses.run();
+      sql.failNow.run();
+    }
+    for (const { id, isWorker } of members) sql.beat.run(id, Number(isWorker));
+    if (members.some(({ id }) => sql.isOld.get(id) !== undefined)) {
+      sql.release.run();
+      sql.forgetDead.run();
+    }
+    // After the release: a beat of the future counts as none from now on.
+    if (isSetBack) sql.expireFuture.run();
+  }
+
+  leave({ id }: Member): void {
+    this.#sql.forgetMember.run(id);
+    this.#sql.giveBack.run(id);
+  }
+
+  deadLetters(after?: StoredDeadLetter): StoredDeadLetter[] {
+    return rows(this.#sql.deadLetters.all(after?.atMs ?? 0, BigInt(after?.id ?? 0)));
+  }
+
+  find(uuidHash: string): StoredState[] {
+    const range = rangeOfKeys(uuidHash).map(toBytes);
+    return rows(this.#sql.find.all(toBytes(uuidHash), ...range));
+  }
+
+  retry(ids: readonly string[]): number {
+    return countOf(this.#sql.retry.run(JSON.stringify(ids)));
+  }
+
+  discard(ids: readonly string[]): number {
+    this.#sql.noteDiscarded.run(JSON.stringify(ids));
+    return countOf(this.#sql.discard.run(JSON.stringify(ids)));
+  }
+
+  stats(): QueueStats {
+    return this.#sql.stats.get() as unknown as QueueStats;
+  }
+
+  purge(): boolean {
+    const sql = this.#sql;
+    const { dedupeTtlMs, outcomeTtlMs } = this.#ttls;
+    sql.releaseOrphans.run();
+    const endMs = this.#readMs() + SLICE_MS;
+    /** Each returns whether there is more for it. */
+    const steps = [
+      () => isFull(sql.purge.run()),
+      () => isFull(sql.purgeOutcomes.run()),
+      () => isFull(sql.endSooner.run(dedupeTtlMs, dedupeTtlMs)),
+      () => isFull(sql.endOutcomesSooner.run(outcomeTtlMs, outcomeTtlMs)),
+      () => this.#freePages(),
+    ];
+    for (const step of steps) {
+      while (step()) if (this.#readMs() >= endMs) return true;
+    }
+    return false;
+  }
+
+  /** Makes dead letters of rows with numbers that another program wrote. */
+  bury(): void {
+    this.#sql.bury.run();
+  }
+
+  /** Whether another program wrote a row with an id after which SQLite finds no next one. */
+  isIdTaken(): boolean {
+    return this.#sql.isIdTaken.get() !== undefined;
+  }
+
+  /** Removes such rows, which are no events, and goes on with the ids of the queue. */
+  resetIds(): void {
+    this.#sql.forgetForeignDelivery.run();
+    this.#sql.forgetForeignOutcome.run();
+    this.#sql.resetIds.run();
+  }
+
+  /** Whether a claim would find something; a read that spares a transaction. */
+  isClaimNeeded(owner: number, held: readonly number[]): boolean {
+    const sql = this.#sql;
+    return (
+      sql.isAnyDue.get() !== undefined ||
+      sql.findOwned.get(owner, JSON.stringify(held)) !== undefined
+    );
+  }
+
+  /** Reads whether an event is due, and the outcomes that were stored since the last time. */
+  readNews(): Hint {
+    const sql = this.#sql;
+    // They may have been reset.
+    const lastId = Math.min(this.#lastOutcomeId, this.#readLastOutcomeId());
+    const added = sql.newOutcomes.all(lastId);
+    this.#lastOutcomeId = Number(added.at(-1)?.id ?? lastId);
+    return {
+      hasEvents: sql.isAnyDue.get() !== undefined,
+      outcomes: added.map(({ key }) => toHex(key)),
+    };
+  }
+
+  #record({ key, value }: StoredOutcome): void {
+    const sql = this.#sql;
+    const { outcomeTtlMs } = this.#ttls;
     const bytes = toBytes(key);
     if (countOf(sql.record.run(bytes, value, outcomeTtlMs)) > 0) return;
     // A new identifier: other processes read the outcomes that come after the last one they know.
     if (countOf(sql.forgetExpired.run(bytes)) > 0) sql.record.run(bytes, value, outcomeTtlMs);
   }
 
-  /** The steps of a purge; each returns whether there is more for it. */
-  const purges = [
-    () => isFull(sql.purge.run()),
-    () => isFull(sql.purgeOutcomes.run()),
-    () => isFull(sql.endSooner.run(dedupeTtlMs, dedupeTtlMs)),
-    () => isFull(sql.endOutcomesSooner.run(outcomeTtlMs, outcomeTtlMs)),
-    () => {
-      const isMore = Number(sql.freePages.get()?.freelist_count) > FREE_PAGES;
-      if (isMore) connection.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`);
-      return isMore;
-    },
-  ];
+  #freePages(): boolean {
+    const isMore = Number(this.#sql.freePages.get()?.freelist_count) > FREE_PAGES;
+    if (isMore) this.#connection.exec(`PRAGMA incremental_vacuum(${FREED_PAGES})`);
+    return isMore;
+  }
 
-  const methods: Operations = {
-    store: (events) =>
-      events.map(({ key, content, uuidHash, body, outcome }) => {
-        const kept = sql.findDelivery.get(toBytes(key));
-        if (kept !== undefined) return toHex(kept.content);
-        const added = sql.store.run(toBytes(key), toBytes(content), dedupeTtlMs);
-        sql.storeEvent.run(Number(added.lastInsertRowid), toBytes(uuidHash), body);
-        if (outcome !== undefined) record(outcome);
-        return content;
-      }),
-    record: (outcomes) => outcomes.forEach(record),
-    outcomes: (keys) =>
-      keys.flatMap((key) => {
-        const row = sql.outcomes.get(toBytes(key));
-        return row === undefined ? [] : [{ key, value: String(row.value) }];
-      }),
-    claim(owner, held, wanted) {
-      if (sql.isMember.get(owner) === undefined) return [];
-      const ids = JSON.stringify(held);
-      const lost = rows<ClaimedEvent>(sql.findOwned.all(owner, ids));
-      const count = Math.max(0, wanted - lost.length);
-      const due = rows<ClaimedEvent>(sql.findDue.all(ids, count));
-      for (const { id } of due) sql.claim.run(owner, id);
-      return [...lost, ...due];
-    },
-    finish(runs) {
-      for (const { id, started } of runs) sql.finish.run(id, started);
-    },
-    fail: (runs) =>
-      runs.flatMap(({ id, started, failures, errors, pauseMs = null, isForged }) => {
-        sql.fail.run(failures, errors, pauseMs, pauseMs, pauseMs, id, started);
-        if (isForged) sql.forgetDelivery.run(id);
-        return pauseMs === null && sql.isDead.get(id, started) !== undefined ? [id] : [];
-      }),
-    beat(members) {
-      const isSetBack = sql.isClockSetBack.get() !== undefined;
-      if (isSetBack) {
-        sql.endPauses.run();
-        sql.failNow.run();
-      }
-      for (const { id, isWorker } of members) sql.beat.run(id, Number(isWorker));
-      if (members.some(({ id }) => sql.isOld.get(id) !== undefined)) {
-        sql.release.run();
-        sql.forgetDead.run();
-      }
-      // After the release: a beat of the future counts as none from now on.
-      if (isSetBack) sql.expireFuture.run();
-    },
-    leave({ id }) {
-      sql.forgetMember.run(id);
-      sql.giveBack.run(id);
-    },
-    deadLetters: (after) => rows(sql.deadLetters.all(after?.atMs ?? 0, BigInt(after?.id ?? 0))),
-    find: (uuidHash) =>
-      rows(sql.find.all(toBytes(uuidHash), ...rangeOfKeys(uuidHash).map(toBytes))),
-    retry: (ids) => countOf(sql.retry.run(JSON.stringify(ids))),
-    discard(ids) {
-      sql.noteDiscarded.run(JSON.stringify(ids));
-      return countOf(sql.discard.run(JSON.stringify(ids)));
-    },
-    stats: () => sql.stats.get() as unknown as QueueStats,
-    purge() {
-      sql.releaseOrphans.run();
-      const endMs = readMs() + SLICE_MS;
-      for (const purgeSome of purges) {
-        while (purgeSome()) if (readMs() >= endMs) return true;
-      }
-      return false;
-    },
-  };
-  return {
-    ...methods,
-    /** Makes dead letters of rows with numbers that another program wrote. */
-    bury: () => void sql.bury.run(),
-    /** Whether another program wrote a row with an id after which SQLite finds no next one. */
-    isIdTaken: () => sql.isIdTaken.get() !== undefined,
-    /** Removes such rows, which are no events, and goes on with the ids of the queue. */
-    resetIds(): void {
-      sql.forgetForeignDelivery.run();
-      sql.forgetForeignOutcome.run();
-      sql.resetIds.run();
-    },
-    /** Whether a claim would find something; a read that spares a transaction. */
-    isClaimNeeded: (owner: number, held: readonly number[]) =>
-      sql.isAnyDue.get() !== undefined ||
-      sql.findOwned.get(owner, JSON.stringify(held)) !== undefined,
-    /** Reads whether an event is due, and the outcomes that were stored since the last time. */
-    readNews(): Hint {
-      // They may have been reset.
-      lastOutcomeId = Math.min(lastOutcomeId, Number(sql.lastOutcome.get()?.seq ?? 0));
-      const added = sql.newOutcomes.all(lastOutcomeId);
-      lastOutcomeId = Number(added.at(-1)?.id ?? lastOutcomeId);
-      return {
-        hasEvents: sql.isAnyDue.get() !== undefined,
-        outcomes: added.map(({ key }) => toHex(key)),
-      };
-    },
-  };
+  #readLastOutcomeId(): number {
+    return Number(this.#sql.lastOutcome.get()?.seq ?? 0);
+  }
 }

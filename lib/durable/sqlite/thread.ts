@@ -3,7 +3,7 @@ import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { openDatabase } from "./database";
 import { explainDamage, explainOpening, isDamage } from "./file-error";
 import { sqliteCodeOf, type PreparedStatement } from "./node-sqlite";
-import { createFileOperations, METHODS, type MethodName } from "./operations";
+import { FileOperations, METHODS, type MethodName } from "./operations";
 import type { SqliteSettings } from "./options";
 import { LEASE_MS, type Hint } from "../storage";
 
@@ -35,7 +35,7 @@ const { file, name } = settings;
 const port = parentPort as MessagePort;
 const post = (message: ThreadMessage) => port.postMessage(message);
 let database: ReturnType<typeof openDatabase>;
-let operations: ReturnType<typeof createFileOperations>;
+let operations: FileOperations;
 let versionPragma: PreparedStatement;
 let seenVersion: number | undefined;
 let othersWroteAtMs: number;
@@ -58,7 +58,7 @@ function isOutOfRange(error: unknown): boolean {
 function openFile(): void {
   try {
     database = openDatabase(file, name);
-    operations = database.read(() => createFileOperations(database.connection, settings));
+    operations = database.read(() => new FileOperations(database.connection, settings));
     resetIds();
   } catch (error) {
     post({ type: "end", failure: toThreadFailure(explainOpening(file, error)) });
@@ -81,7 +81,7 @@ function receive(request: FileRequest): void {
     } catch (error) {
       // The caller runs the operation again.
       const isForeign = isOutOfRange(error);
-      if (isForeign) database.transact(true, operations.bury);
+      if (isForeign) database.transact(true, () => operations.bury());
       else if (isDamage(error)) throw error;
       if (isForeign || sqliteCodeOf(error) === "SQLITE_FULL") resetIds();
       reply = { type: "reply", failure: toThreadFailure(error) };
@@ -93,17 +93,19 @@ function receive(request: FileRequest): void {
 }
 
 function resetIds(): void {
-  if (database.read(operations.isIdTaken)) database.transact(true, operations.resetIds);
+  if (!database.read(() => operations.isIdTaken())) return;
+  database.transact(true, () => operations.resetIds());
 }
 
 function run(method: MethodName, args: readonly unknown[]): unknown {
-  const call = operations[method] as (...values: readonly unknown[]) => unknown;
+  const operation = operations[method] as (...values: readonly unknown[]) => unknown;
+  const call = () => operation.apply(operations, [...args]);
   const kind = METHODS[method];
-  if (kind === "read") return database.read(() => call(...args));
+  if (kind === "read") return database.read(call);
   const [owner, held] = args as Parameters<typeof operations.isClaimNeeded>;
   const isNeeded = () => operations.isClaimNeeded(owner, held);
   if (method === "claim" && !database.read(isNeeded)) return [];
-  return database.transact(kind === "durable", () => call(...args));
+  return database.transact(kind === "durable", call);
 }
 
 /** Looks for events that other processes stored, again and again. */
@@ -113,7 +115,7 @@ function poll(): void {
     if (version === seenVersion) return;
     seenVersion = version;
     othersWroteAtMs = performance.now();
-    post({ type: "hint", hint: database.read(operations.readNews) });
+    post({ type: "hint", hint: database.read(() => operations.readNews()) });
   });
   const isShared = performance.now() - othersWroteAtMs < LEASE_MS;
   setTimeout(poll, isShared ? SHARED_POLL_MS : LONGEST_POLL_MS).unref();
