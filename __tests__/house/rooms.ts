@@ -27,7 +27,7 @@ const HOMES: Record<string, RegExp> = {
   "node:crypto":
     /^(kit\/hash|core\/(signature\/(signature|hmac|device-key)|receiver\/auth-tokens)|emulator\/resources\/(auth-payload|totp))\.ts$/,
   express:
-    /^admin\/(http\/(json-body|route)|router\/(router|routes|options|cross-site)|console\/console)\.ts$/,
+    /^admin\/(http\/(json-body|route)|router\/[\w-]+|console\/console)\.ts$/,
   zod: /^(admin|durable|emulator|cli)\//,
   "zod/mini": /^core\/event\/(schema|parse)\.ts$/,
   "zod/v4/core": /^core\/event\/schema\.ts$/,
