@@ -26,8 +26,7 @@ const HOMES: Record<string, RegExp> = {
   "body-parser": /^admin\/http\/json-body\.ts$/,
   "node:crypto":
     /^(kit\/hash|core\/(signature\/(signature|hmac|device-key)|receiver\/auth-tokens)|emulator\/resources\/(auth-payload|totp))\.ts$/,
-  express:
-    /^admin\/(http\/(json-body|route)|router\/[\w-]+|console\/console)\.ts$/,
+  express: /^admin\/(http\/(json-body|route)|router\/[\w-]+|console\/console)\.ts$/,
   zod: /^(admin|durable|emulator|cli)\//,
   "zod/mini": /^core\/event\/(schema|parse)\.ts$/,
   "zod/v4/core": /^core\/event\/schema\.ts$/,
