@@ -30,6 +30,7 @@ module.exports = function prepare() {
     process.env.CHROMIUM_PATH,
     ...CHROMES,
   );
+  find("PUSH_TEST_FIREFOX", ["firefox-esr", "firefox"], process.env.FIREFOX_PATH);
   // The router looks for the page beside its own module; here that is in lib.
   buildPage(join(__dirname, "../../lib/admin/console/assets"));
 };
