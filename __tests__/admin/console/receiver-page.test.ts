@@ -127,8 +127,12 @@ describeWithBrowser("the receiver's page", () => {
     await app.deliver();
     const page = await openPage(app.url);
     await page.getByText("200 handled").waitFor();
+    // A page that moved by the link would lose the next click.
+    const header = page.locator("header");
+    const before = await header.boundingBox();
     await page.keyboard.press("Tab");
     expect(await page.evaluate("document.activeElement.id")).toBe("skip");
+    expect(await header.boundingBox()).toEqual(before);
     await page.keyboard.press("Enter");
     expect(await page.evaluate("document.activeElement.id")).toBe("content");
     const toggles = page.getByRole("button", { name: /^Details of/ });
