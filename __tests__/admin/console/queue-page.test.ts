@@ -62,6 +62,20 @@ describeWithBrowser("the page of the queue", () => {
     expect(queue.changes).toHaveLength(1_002);
   });
 
+  it("shows a stored event as failing while its attempts fail, also in the filter", async () => {
+    const failed = { error: "HANDLER_FAILED: down", durationMs: 1, process: undefined };
+    const failures = [{ ...failed, at: new Date(0) }];
+    const status = { state: "delayed", attempts: 1, event: undefined, at: new Date(), failures };
+    const queue = { ...createMemoryQueue([]), find: async () => status as never };
+    const store = { ...queue, store: () => Promise.resolve("new"), outcomes: {} };
+    const shown = { router: { queue }, receiver: { queue: store as never } };
+    const { app, page } = await openConsole("", shown);
+    await app.deliver();
+    await page.locator(".requests .line.warn", { hasText: "200 failing" }).waitFor();
+    await page.getByRole("combobox", { name: "result" }).selectOption("bad");
+    await page.getByText("1 request found.").waitFor();
+  });
+
   it("stops a discard of many, and says what was done", async () => {
     const queue = createMemoryQueue(Array<string>(250).fill("down"));
     const { page } = await openConsole("#/queue", { router: { queue } });
