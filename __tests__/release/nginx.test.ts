@@ -1,18 +1,16 @@
 /** Two processes that are restarted under load, as in examples/deploy: behind its nginx, and without. */
-import { spawn, spawnSync, type ChildProcess } from "node:child_process";
+import type { ChildProcess } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import express from "express";
 import { pushWebhooks } from "express-push-verification";
 import { createChildProcesses } from "../support/child-processes";
-import { listBlocks, readText } from "../support/docs";
-import { needs } from "../support/needs";
-import { findFreePort, untilListening } from "../support/ports";
+import { listBlocks } from "../support/docs";
+import { describeWithNginx, startNginx, stopNginx } from "../support/nginx";
+import { findFreePort } from "../support/ports";
 import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
 import { startServer, stopServers } from "../support/servers";
 import { testSignal, until } from "../support/waiting";
@@ -20,52 +18,17 @@ import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-request
 
 const LANES = 8;
 const PATH = "/webhooks/push";
-const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
-const isMissing = spawnSync("nginx", ["-v"], { env }).status !== 0;
-const describeWithNginx = isMissing
-  ? needs(false, "nginx on the PATH (Debian: apt-get install nginx)").describe
-  : describeWithRedis;
 
 const apps = createChildProcesses(join(__dirname, "../support/app-process.ts"));
-const folder = mkdtempSync(join(tmpdir(), "push-nginx-"));
 let agent: Agent;
-let nginx: ChildProcess | undefined;
 
 beforeEach(() => void (agent = new Agent({ keepAlive: true, maxSockets: LANES })));
 afterEach(() => agent.destroy());
 afterAll(async () => {
   apps.killAll();
-  if (nginx?.kill("SIGTERM") === true) await once(nginx, "exit");
+  await stopNginx();
   await stopRedis();
-  rmSync(folder, { recursive: true, force: true });
 });
-
-/**
- * Starts nginx with the file of the example, and resolves with its port.
- *
- * @param limit the line of docs/production.md beside `upstream`, and the one in `location`.
- */
-async function startNginx(ports: readonly number[], limit = ["", ""]): Promise<number> {
-  const port = await findFreePort();
-  const [zone = "", inLocation = ""] = limit;
-  const server = `${zone}\n${readText("examples/deploy/nginx.conf")}`
-    .replace("proxy_cache off;", `proxy_cache off; ${inLocation}`)
-    .replace("listen 80;", `listen 127.0.0.1:${port};`)
-    .replace("127.0.0.1:3000", `127.0.0.1:${ports[0]}`)
-    .replace("127.0.0.1:3001", `127.0.0.1:${ports[1]}`);
-  const bodies = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
-    .map((name) => `${name}_temp_path ${folder}/${name};`)
-    .join("\n");
-  writeFileSync(
-    join(folder, "nginx.conf"),
-    `daemon off; pid ${folder}/pid; error_log ${folder}/error.log;
-    events {} http { access_log off; ${bodies} ${server} }`,
-  );
-  const args = ["-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")];
-  nginx = spawn("nginx", args, { env, stdio: "ignore" });
-  await untilListening(port);
-  return port;
-}
 
 /** Sends a webhook request; resolves with its status, 0 without a response. */
 function deliver(
@@ -136,7 +99,7 @@ describeWithNginx("the limit of docs/production.md", () => {
     let rejected = 0;
     push.onRejected(() => void rejected++);
     const app = await startServer(express().use(PATH, push));
-    const port = await startNginx([app, app], [zone ?? "", inLocation ?? ""]);
+    const port = await startNginx([app, app], { zone, directive: inLocation });
     const flood = (count: number) =>
       Promise.all(
         Array.from({ length: count }, () => deliver(port, randomUUID(), { body: "x=1" })),

@@ -16,13 +16,13 @@ const DETAILS = {
   })),
 };
 
-/** A signed v2 challenge.approved of about 1 kB, and any parameters beside it. */
-function signRequest(extraParams = {}) {
+/** A signed v2 challenge.approved of about 1 kB, with other fields, and any parameters beside it. */
+function signRequest(extraParams = {}, fields = {}) {
   const sids = { uuid: randomUUID(), challenge_sid: `YC${randomBytes(16).toString("hex")}` };
   const { headers, body } = signedRequest(
     { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL },
     "challenge.approved",
-    { ...sids, challenge_details: DETAILS },
+    { ...sids, challenge_details: DETAILS, ...fields },
     { contentType: CONTENT_TYPE, extraParams },
   );
   return { signature: headers["X-Service-Signature"], body };
@@ -49,6 +49,9 @@ function frameRequest({ signature, body, length = Buffer.byteLength(body) }) {
 /** A good request that is signed anew each time. */
 const makeGoodRequest = () => frameRequest(signRequest());
 
+/** The same of a user of its own. */
+const makeRequestOfUser = () => frameRequest(signRequest({}, { entity_identity: randomUUID() }));
+
 const WRONG_SIGNATURE = "spltyRVLIB+qQr/llzKRKlLsVRc=";
 
 /** Requests of unauthenticated clients, and the status of the right response. */
@@ -74,6 +77,7 @@ module.exports = {
   AUTH_TOKEN,
   frameRequest,
   makeGoodRequest,
+  makeRequestOfUser,
   PUBLIC_URL,
   REJECTED,
   signRequest,

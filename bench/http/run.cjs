@@ -2,7 +2,7 @@
 /**
  * Runs the benches over HTTP, all of them or those that are named:
  *
- * npm run bench -- [compare] [rejections] [growth] [latency] [uploads] [console] [starts] [memory] [parts] [allocation] [tracing]
+ * npm run bench -- [compare] [rejections] [growth] [latency] [uploads] [console] [starts] [memory] [rss] [parts] [allocation] [tracing]
  * npm run bench -- against=<commit>
  */
 const { spawnSync } = require("node:child_process");
@@ -19,6 +19,7 @@ const BENCHES = {
   tracing: () => require("./tracing.cjs").tracing(),
   memory: () =>
     runAlone("Memory of uuids and outcomes, in the heap and beside it", ["--expose-gc"], "memory"),
+  rss: () => require("./rss.cjs").rss(),
   parts: () =>
     runAlone("CPU of a request without a socket, part by part", ["--single-threaded"], "parts"),
   allocation: () =>

@@ -132,13 +132,33 @@ function judgeQueued(arrival: Arrival, waited: Waited, given: Circumstances): vo
 }
 
 async function judgeMissing(arrival: Arrival, given: Circumstances): Promise<void> {
-  const { rows, publicUrl, timeoutMs } = given;
-  const before = arrival.count;
-  const { reason, fix } = await probeUrl(publicUrl, () => arrival.count > before);
+  const { rows, publicUrl, timeoutMs, inspection } = given;
+  const probe = await probeUrl(publicUrl, () => arrival.count);
+  const hasQueue = inspection.queue !== undefined;
+  if (probe === "another process" && hasQueue && arrival.workers === 0) {
+    rows.skip("delivery", "Another process receives the requests, and no worker takes its events.");
+    return rows.fail("handled", timeoutMs, NO_WORKER);
+  }
+  const { reason, fix } = typeof probe === "object" ? probe : describeProbe(probe, hasQueue);
   rows.fail("delivery", timeoutMs, {
     reason: `No webhook request of the challenge arrived within ${timeoutMs} ms. ${reason}`,
     fix,
   });
+}
+
+function describeProbe(probe: "here" | "another process", hasQueue: boolean): Problem {
+  if (probe === "here") {
+    return {
+      reason: "A request from this process to publicUrl arrived here, but none of the service did.",
+      fix: "Let a firewall, a login and an allow-list in front of the app pass the requests of the service.",
+    };
+  }
+  return {
+    reason: "publicUrl leads to another process, whose requests this process does not see.",
+    fix: hasQueue
+      ? "Look at the log of the other processes, and at the dead letters: they have the reason. Or rehearse again, until the request arrives here."
+      : "Without a queue, a login must wait in the process that gets its event: use a queue.",
+  };
 }
 
 function judgeWait(

@@ -6,12 +6,28 @@ const TIMEOUT_MS = 5_000;
 const MAX_BYTES = 1_024;
 const LINE_BREAK = 10;
 
+/** A balancer sends them to several processes in turn. */
+const MAX_PROBES = 4;
+
+/** Where an unsigned request to a publicUrl has led. */
+export type Probe = "here" | "another process" | Problem;
+
 /**
- * Sends an unsigned request to a publicUrl, to find out why no webhook request arrived.
+ * Sends unsigned requests to a publicUrl, to find out why no webhook request arrived, until one leads
+ * elsewhere than to this process.
  *
- * @param hasArrived whether the request reached the receiver of this process.
+ * @param countArrived how many requests have reached the receiver of this process.
  */
-export async function probeUrl(publicUrl: string, hasArrived: () => boolean): Promise<Problem> {
+export async function probeUrl(publicUrl: string, countArrived: () => number): Promise<Probe> {
+  let probe: Probe = "here";
+  for (let count = 0; count < MAX_PROBES && probe === "here"; count++) {
+    probe = await sendProbe(publicUrl, countArrived);
+  }
+  return probe;
+}
+
+async function sendProbe(publicUrl: string, countArrived: () => number): Promise<Probe> {
+  const before = countArrived();
   const url = new URL(publicUrl);
   [url.username, url.password] = ["", ""];
   try {
@@ -24,22 +40,11 @@ export async function probeUrl(publicUrl: string, hasArrived: () => boolean): Pr
     });
     const body = (response.body ?? []) as AsyncIterable<Uint8Array>;
     const bytes = await readLimited(body, MAX_BYTES);
-    if (hasArrived()) {
-      return {
-        reason:
-          "A request from this process to publicUrl arrived here, but none of the service did.",
-        fix: "Let a firewall, a login and an allow-list in front of the app pass the requests of the service.",
-      };
-    }
+    if (countArrived() > before) return "here";
     // The receiver responds so; nothing else ends its text with a line break.
     const isReceiver =
       response.headers.get("cache-control") === "no-store" && bytes?.at(-1) === LINE_BREAK;
-    if (isReceiver) {
-      return {
-        reason: "publicUrl leads to another process, whose requests this process does not see.",
-        fix: "Without a queue, a login must wait in the process that gets its event: use a queue.",
-      };
-    }
+    if (isReceiver) return "another process";
     return {
       reason: `publicUrl responded ${response.status}, and not this receiver: a proxy or another part of the app.`,
       fix: "Mount the receiver at publicUrl before other parts, and let the proxy pass its requests on.",
