@@ -52,9 +52,8 @@ async function start({ to = [0, 1], directive, suffix = "", hasWorker, beforePro
   );
   let origin = `http://127.0.0.1:${proxy}`;
   if (beforeProxy !== undefined) {
-    origin = await startTarget(async (req, res) => {
-      if (!(await beforeProxy())) return void res.destroy();
-      forward(req, res, proxy);
+    origin = await startTarget((req, res) => {
+      void beforeProxy().then((isPassed) => (isPassed ? forward(req, res, proxy) : res.destroy()));
     });
   }
   const publicUrl = `${origin}/webhooks/push`;
@@ -124,7 +123,7 @@ describeWithNginx("two processes behind nginx, of which one rehearses a login", 
     ["no worker", { to: [0, 0], hasWorker: false }, ["handled"], /No worker/],
     ["no worker, at the other one", { to: [1, 1], hasWorker: false }, ["handled"], /No worker/],
   ])(
-    "%s broken: the command fails with this row alone",
+    "%s broken: no other row fails than its own, and no user is left",
     async (_what, setup, failed, reason = /./) => {
       const { emulator, ports } = await start(setup);
       const adminUrl = `http://127.0.0.1:${ports[0]}/admin`;

@@ -18,6 +18,9 @@ const LANES = Number(process.env.LANES ?? 64);
 /** The kernel counts the CPU time of a process in hundredths of a second. */
 const TICK_US = 10_000;
 
+/** The CPU time of a store, in microseconds of the app and of the server. */
+type Cost = [app: number, server: number];
+
 function store(queue: DurableQueue, hasOutcome: boolean): Promise<unknown> {
   const uuid = crypto.randomUUID();
   const challenge_sid = `YC${uuid.replaceAll("-", "")}`;
@@ -49,8 +52,7 @@ function readStat(pid: string): string[] {
   }
 }
 
-/** Returns the CPU time of a store, in microseconds of the app and of the server. */
-async function measure(queue: DurableQueue, bench: BenchStore, hasOutcome: boolean) {
+async function measure(queue: DurableQueue, bench: BenchStore, hasOutcome: boolean): Promise<Cost> {
   let left = Number(events);
   const lane = async () => {
     while (left-- > 0) await store(queue, hasOutcome);
@@ -59,8 +61,22 @@ async function measure(queue: DurableQueue, bench: BenchStore, hasOutcome: boole
   await Promise.all(Array.from({ length: LANES }, lane));
   const { user, system } = process.cpuUsage(app);
   const serverUs = readServerUs(bench) - server;
-  return [user + system, serverUs].map((us) => us / Number(events)) as [number, number];
+  return [user + system, serverUs].map((us) => us / Number(events)) as Cost;
 }
+
+function medianOf(measured: readonly Cost[]): Cost {
+  const median = (part: 0 | 1) =>
+    Number(
+      percentile(
+        measured.map((cost) => cost[part]),
+        0.5,
+      ),
+    );
+  return [median(0), median(1)];
+}
+
+const describe = ([app, server]: Cost) =>
+  `${app.toFixed(0)} µs of the app, ${server.toFixed(0)} of the server`;
 
 async function main(): Promise<void> {
   for (const engine of ["redis", "sqlite", "postgres"]) {
@@ -68,7 +84,7 @@ async function main(): Promise<void> {
     const queue = openQueue(bench.env);
     await queue.ready();
     await measure(queue, bench, true);
-    const costs = new Map<boolean, [number, number][]>([
+    const costs = new Map<boolean, Cost[]>([
       [false, []],
       [true, []],
     ]);
@@ -77,21 +93,10 @@ async function main(): Promise<void> {
         measured.push(await measure(queue, bench, hasOutcome));
       }
     }
-    const [without = [], withOutcome = []] = [...costs.values()].map((measured) =>
-      [0, 1].map((part) =>
-        Number(
-          percentile(
-            measured.map((us) => us[part] ?? 0),
-            0.5,
-          ),
-        ),
-      ),
-    );
-    const sum = (us: number[]) => us.reduce((total, one) => total + one, 0);
-    const describe = ([app = 0, server = 0]: number[]) =>
-      `${app.toFixed(0)} µs of the app, ${server.toFixed(0)} of the server`;
+    const [without = [0, 0], withOutcome = [0, 0]] = [...costs.values()].map(medianOf);
+    const ratio = (withOutcome[0] + withOutcome[1]) / (without[0] + without[1]);
     console.log(
-      `${engine}: ${describe(without)}; with the outcome ${describe(withOutcome)}: ${(sum(withOutcome) / sum(without)).toFixed(2)}`,
+      `${engine}: ${describe(without)}; with the outcome ${describe(withOutcome)}: ${ratio.toFixed(2)}`,
     );
     await queue.close();
     await bench.remove();
