@@ -7,6 +7,7 @@ import { describeFormats } from "./formats";
 import { describeMissingWebhooks } from "./missing-webhooks";
 import { describeReceiverOutages } from "./receiver-outages";
 import { describeTimes } from "./times";
+import { describeUserData } from "./user-data";
 
 /** Suites that run on each engine, with a store of their own. */
 export const SUITES: readonly (readonly [title: string, suite: EngineSuite])[] = [
@@ -15,6 +16,7 @@ export const SUITES: readonly (readonly [title: string, suite: EngineSuite])[] =
   ["events that need a confirmation", describeConfirmation],
   ["a receiver during an outage", describeReceiverOutages],
   ["times", describeTimes],
+  ["the data of a user", describeUserData],
   ["stores of other versions", describeFormats],
   ["waits whose webhook is missing", ({ open }) => describeMissingWebhooks(open)],
 ];

@@ -88,7 +88,7 @@ async function startApps(pauseMs: number) {
 
 describeWithNginx("the limit of docs/production.md", () => {
   afterEach(stopServers);
-  afterEach(() => nginx?.kill("SIGKILL"));
+  afterEach(stopNginx);
 
   it("rejects a flood with 429 before it reaches the app, and no other address", async () => {
     const blocks = listBlocks("docs/production.md", "text");

@@ -20,7 +20,7 @@ interface QueueCommandOptions {
 /** Longer than a queue waits for a file that another process has locked. */
 const READY_WITHIN_MS = 15_000;
 
-/** Adds `queue stats|dead-letters|retry|discard`. */
+/** Adds `queue stats|dead-letters|retry|discard|count-user|erase-user`. */
 export function addQueueCommand(program: Command, terminal: Terminal): void {
   const queues = program.command("queue").description("look at a queue and at its dead letters");
   const count = queues.command("stats").description("count the events of the queue");
@@ -38,11 +38,22 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
     .description("remove a dead letter; its uuid stays known")
     .argument("<uuid>", "uuid of the event")
     .option("--account-sid <sid>", "account, if several have a dead letter of this uuid");
+  const countUser = queues
+    .command("count-user")
+    .description("count what the queue holds of a user");
+  const eraseUser = queues
+    .command("erase-user")
+    .description("erase the events, dead letters and outcomes of a user; uuids stay known");
+  for (const command of [countUser, eraseUser]) {
+    command
+      .argument("<identity>", "entity_identity of the user")
+      .requiredOption("--account-sid <sid>", "account of the user");
+  }
 
-  /** Adds a subcommand that runs with the queue; its argument is a uuid, or empty. */
+  /** Adds a subcommand that runs with the queue; its argument is a uuid, an identity, or empty. */
   function add(
     command: Command,
-    run: (queue: DurableQueue, options: QueueCommandOptions, uuid: string) => Promise<void>,
+    run: (queue: DurableQueue, options: QueueCommandOptions, argument: string) => Promise<void>,
   ): void {
     command
       .option("--queue <store>", "redis://…, postgres://… or a file of SQLite, or $PUSH_QUEUE")
@@ -63,9 +74,7 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
   }
 
   add(count, async (queue, { json }) => {
-    const stats = await queue.stats();
-    if (json === true) return printJson(terminal, stats);
-    printTable(terminal, ["COUNT", "VALUE"], Object.entries(stats));
+    reportCounts(terminal, json, await queue.stats());
   });
 
   add(list, async (queue, { json }) => {
@@ -96,6 +105,19 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
     const { accountSid } = options;
     report(terminal, options, "discarded", Number(await queue.discard(uuid, { accountSid })));
   });
+
+  add(countUser, async (queue, { accountSid = "", json }, entityIdentity) => {
+    reportCounts(terminal, json, await queue.countUserData({ accountSid, entityIdentity }));
+  });
+
+  add(eraseUser, async (queue, { accountSid = "", json }, entityIdentity) => {
+    reportCounts(terminal, json, await queue.eraseUserData({ accountSid, entityIdentity }));
+  });
+}
+
+function reportCounts(terminal: Terminal, isJson: boolean | undefined, counts: object): void {
+  if (isJson === true) printJson(terminal, counts);
+  else printTable(terminal, ["COUNT", "VALUE"], Object.entries(counts));
 }
 
 function report(terminal: Terminal, options: QueueCommandOptions, done: string, count: number) {

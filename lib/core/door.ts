@@ -77,6 +77,8 @@ export {
   type EventState,
   type EventStatus,
   type QueuedEvent,
+  type QueueUser,
+  type UserData,
 } from "./delivery/event-queue";
 export {
   areHandlersEmpty,

@@ -13,7 +13,7 @@ export function createEventOperations(
   storage: Storage,
   name: string,
   run: <Value>(operation: () => Promise<Value>) => Promise<Value>,
-): EventOperations {
+): Omit<EventOperations, "countUserData" | "eraseUserData"> {
   /** Lists pages, without the failures from now on: a dead letter that is retried is listed once. */
   async function* listPages(): AsyncGenerator<readonly StoredDeadLetter[]> {
     let last: StoredDeadLetter | undefined;

@@ -25,6 +25,7 @@ import type { QueueSettings } from "./queue-options";
 import { createRunner, type WorkOptions } from "./runner";
 import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from "./storage";
 import { compareContent, toNewEvent } from "./stored-event";
+import { createUserOperations } from "./user-data";
 import { ClaimingPool, type RunningWorker, type WorkerContext, type WorkerPool } from "./worker";
 
 export type {
@@ -33,6 +34,8 @@ export type {
   EventFailure,
   EventState,
   EventStatus,
+  QueueUser,
+  UserData,
 } from "../core/door";
 export type { QueueErrorCode } from "./queue-error";
 export type { Backoff, QueueOptions } from "./queue-options";
@@ -106,6 +109,7 @@ export function createQueue(
   const { names } = engine;
   return {
     ...createEventOperations(engine, settings.name, (operation) => queue.runAndLook(operation)),
+    ...createUserOperations(engine, (operation) => queue.run(operation)),
     ready: () => queue.ready(),
     outcomes: {
       record: (account, outcome) => queue.record(account, outcome),

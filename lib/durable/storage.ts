@@ -106,6 +106,20 @@ export interface StoredDeadLetter extends StoredState {
   listedAtMs: number;
 }
 
+/** A text that names a user. @experimental */
+export interface StoredText {
+  id: string;
+  state: Exclude<EventState, "handled" | "discarded"> | "outcome";
+  /** The body of an event, or the value of an outcome. */
+  text: string;
+}
+
+/** A slice of the texts of a store, and where the next one begins; undefined at the end. */
+export interface TextSlice {
+  readonly texts: readonly StoredText[];
+  readonly next: string | undefined;
+}
+
 /** A hint of new rows in the storage; polls make up for one that is lost. @experimental */
 export interface Hint {
   /** Whether events may be due. */
@@ -153,6 +167,19 @@ export interface Storage {
   retry(ids: readonly string[]): Promise<number>;
   /** Removes dead letters; returns how many there were. */
   discard(ids: readonly string[]): Promise<number>;
+  /**
+   * Reads a slice of all events in whatever state, or of all outcomes, also expired ones; it blocks no
+   * other method for longer than 20 ms. What is stored from the first slice to the last is in one at
+   * least, and may be in several.
+   *
+   * @param from the `next` of the slice before.
+   */
+  scan(kind: "event" | "outcome", from?: string): Promise<TextSlice>;
+  /**
+   * Removes events in whatever state, or outcomes. Uuids stay, as after `discard`. No run of such an
+   * event stores it again, and none follows.
+   */
+  erase(kind: "event" | "outcome", ids: readonly string[]): Promise<unknown>;
   stats(): Promise<QueueStats>;
   /** See the method of the queue; undefined for a store of one queue. */
   names?(): Promise<readonly string[]>;

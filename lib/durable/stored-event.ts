@@ -7,6 +7,7 @@ import {
   parseEvent,
   type PushEvent,
   type QueuedEvent,
+  type QueueUser,
   type UnknownPushEvent,
 } from "../core/door";
 import { cutText, parseJson, toAsciiJson } from "../kit/text";
@@ -87,6 +88,14 @@ export function readEventNames(stored: unknown) {
     values.get(name),
   );
   return { ...names, accountSid, uuid, type };
+}
+
+/** Returns whether a stored event is of a user, also when this version cannot read the event. */
+export function isEventOf({ accountSid, entityIdentity }: QueueUser, stored: unknown): boolean {
+  const { params } = namesSchema.parse(stored);
+  const has = (name: string, value: string) =>
+    params.some((pair) => pair[0] === name && pair[1] === value);
+  return has("account_sid", accountSid) && has("entity_identity", entityIdentity);
 }
 
 /** Writes an event with its outcome for the storage of a queue. */

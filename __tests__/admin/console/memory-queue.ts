@@ -1,8 +1,11 @@
 import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
-import type { DeadLetter } from "../../../lib/core/delivery/event-queue";
+import type { DeadLetter, QueueUser } from "../../../lib/core/delivery/event-queue";
 import type { PushEvent } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
+
+/** What it holds of each user. */
+export const USER_DATA = { waiting: 1, active: 2, delayed: 3, deadLetters: 4, outcomes: 5 };
 
 /** A queue of dead letters in memory, for tests of the console. */
 export function createMemoryQueue(
@@ -37,5 +40,10 @@ export function createMemoryQueue(
     retry: remove("retry"),
     discard: remove("discard"),
     find: async () => undefined,
+    countUserData: async () => USER_DATA,
+    eraseUserData: async ({ accountSid, entityIdentity }: QueueUser) => {
+      changes.push(`erase ${accountSid} ${entityIdentity}`);
+      return USER_DATA;
+    },
   } satisfies ConsoleQueue & { changes: string[] } as ConsoleQueue & { changes: string[] };
 }

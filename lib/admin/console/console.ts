@@ -19,6 +19,7 @@ import { createQueueStates } from "./queue-states";
 import { describeDetails, resendRequest } from "./request-details";
 import { createRequestLog } from "./request-log";
 import { sendTestEvent, testEventSchema, type TestEventChoice } from "./test-event";
+import { listUserRoutes } from "./user-routes";
 
 /** What a console shows. */
 export interface ConsoleParts {
@@ -96,6 +97,7 @@ export function createConsole({ queue: given, ...others }: ConsoleParts): Route[
       },
     });
   }
+  routes.push(...listUserRoutes(queue));
   return routes;
 }
 

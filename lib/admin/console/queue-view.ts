@@ -7,7 +7,10 @@ import { maskText } from "./mask";
 import { viewEvent } from "./request-row";
 
 /** A queue that the console shows: every queue of express-push-verification/durable is one. */
-export interface ConsoleQueue extends Pick<EventOperations, "retry" | "discard" | "find"> {
+export interface ConsoleQueue extends Pick<
+  EventOperations,
+  "retry" | "discard" | "find" | "countUserData" | "eraseUserData"
+> {
   /** Counts the events of the queue. */
   stats(): Promise<Omit<QueueView, "atMs" | "groups" | "isCut">>;
   /** Lists the dead letters, the oldest failure first. */
@@ -26,6 +29,8 @@ export function nameFailures(queue: ConsoleQueue): ConsoleQueue {
     find: (...event) => queue.find(...event).catch(fail),
     retry: (...event) => queue.retry(...event).catch(fail),
     discard: (...event) => queue.discard(...event).catch(fail),
+    countUserData: (user) => queue.countUserData(user).catch(fail),
+    eraseUserData: (user) => queue.eraseUserData(user).catch(fail),
     async *deadLetters() {
       try {
         yield* queue.deadLetters();

@@ -8,7 +8,8 @@ export type AuditAction =
   | "dead-letter.discard"
   | "rehearsal.run"
   | "request.resend"
-  | "test-event.send";
+  | "test-event.send"
+  | "user-data.erase";
 
 /** Audit entry of one request that writes, successful or rejected. */
 export interface AuditEntry {
@@ -25,7 +26,10 @@ export interface AuditEntry {
   readonly uuid?: string | undefined;
   /** The error whose dead letters were chosen, without values of the events. */
   readonly error?: string | undefined;
-  /** How many dead letters were changed, also when the rest failed. */
+  /**
+   * How many dead letters were changed, also when the rest failed; of a successful
+   * `user-data.erase`, how many events, dead letters and outcomes were erased. No entry names their user.
+   */
   readonly count?: number | undefined;
   /** HTTP status of the response. */
   readonly status: number;

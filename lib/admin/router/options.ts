@@ -77,7 +77,8 @@ export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
     secret: true,
   },
   queue: {
-    accepts: (value) => hasMethods(value, ["stats", "find", "deadLetters", "retry", "discard"]),
+    accepts: (value) =>
+      hasMethods(value, ["stats", "find", "deadLetters", "retry", "discard", "eraseUserData"]),
     expected: 'a queue of "express-push-verification/durable"',
     secret: true,
   },

@@ -73,7 +73,7 @@ export interface EventStatus {
    * - `"delayed"`: its handlers failed, and run again at `at`.
    * - `"dead"`: it is a dead letter; its handlers failed for the last time at `at`.
    * - `"handled"`: its handlers succeeded; only its uuid is kept.
-   * - `"discarded"`: it was a dead letter, and was discarded; only its uuid is kept.
+   * - `"discarded"`: it was discarded, or erased with its user; only its uuid is kept.
    */
   state: EventState;
   /** The account that the event claims; undefined when only its uuid is kept, as all that follows. */
@@ -98,7 +98,28 @@ export interface DeadLetterOptions {
   receiver?: string | undefined;
 }
 
-/** What a queue does with single events. */
+/** A user of the service: an identity has a meaning only within an account. */
+export interface QueueUser {
+  /** The `account_sid` of the user's events. */
+  accountSid: string;
+  /** The `entity_identity` of the user's events. */
+  entityIdentity: string;
+}
+
+/** How much a queue holds of a user. Uuids are not counted: they are hashes, which name no user. */
+export interface UserData {
+  /** Events that wait for a worker. */
+  waiting: number;
+  /** Events whose handlers run now. */
+  active: number;
+  /** Events whose handlers failed, and are to run again. */
+  delayed: number;
+  deadLetters: number;
+  /** Outcomes of challenges. */
+  outcomes: number;
+}
+
+/** What a queue does with single events, and with those of a user. */
 export interface EventOperations {
   /** Lists the events that exhausted their attempts, the oldest failure first. */
   deadLetters(): AsyncIterableIterator<DeadLetter>;
@@ -125,4 +146,18 @@ export interface EventOperations {
    * @throws TypeError as {@link EventOperations.retry}.
    */
   find(uuid: string, options?: DeadLetterOptions): Promise<EventStatus | undefined>;
+  /**
+   * Counts what the queue holds of a user. Reads all events and outcomes, in slices.
+   *
+   * @throws TypeError for a user that is none; it does not quote the identity.
+   */
+  countUserData(user: QueueUser): Promise<UserData>;
+  /**
+   * Erases what the queue holds of a user, and returns how much that was. Uuids stay, so that a replay
+   * is not handled. The handlers of an event that is `active` run to their end, and never again. An
+   * event that arrives meanwhile may stay: erase again afterwards.
+   *
+   * @throws TypeError as {@link EventOperations.countUserData}.
+   */
+  eraseUserData(user: QueueUser): Promise<UserData>;
 }

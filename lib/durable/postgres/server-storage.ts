@@ -15,6 +15,8 @@ import type {
   StoredDeadLetter,
   StoredOutcome,
   StoredState,
+  StoredText,
+  TextSlice,
 } from "../storage";
 import { createServerConnections, SESSION } from "./connections";
 import type { PostgresSettings } from "./options";
@@ -39,6 +41,8 @@ const OUT_OF_RANGE = "22003";
 /** Another program, such as a replication, has stored a row with the next id. */
 const ID_TAKEN = "23505";
 const CLOSE_MS = 250;
+/** Less than any id and any key; the id also of a row that another program wrote. */
+const BEFORE_ALL = { event: String(-(2n ** 63n)), outcome: "0".repeat(32) };
 /** Commits of claims and beats need not wait for the disk: a crash of Postgres may undo them. */
 const LISTENING =
   "set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3; set synchronous_commit = off";
@@ -195,6 +199,20 @@ export class ServerStorage implements Storage, Claims {
 
   async discard(ids: readonly string[]): Promise<number> {
     return (await this.#run<Count>("discard", ids, this.#queue))[0]?.count ?? 0;
+  }
+
+  async scan(kind: "event" | "outcome", from = BEFORE_ALL[kind]): Promise<TextSlice> {
+    const texts =
+      kind === "event"
+        ? await this.#run<StoredText>("scanEvents", from, this.#queue)
+        : await this.#run<StoredText>("scanOutcomes", from);
+    return { texts, next: texts.at(-1)?.id };
+  }
+
+  erase(kind: "event" | "outcome", ids: readonly string[]): Promise<unknown> {
+    return kind === "event"
+      ? this.#run("eraseEvents", ids, this.#queue)
+      : this.#run("eraseOutcomes", ids);
   }
 
   async stats(): Promise<QueueStats> {

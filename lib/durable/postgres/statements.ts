@@ -18,6 +18,9 @@ export const PURGED_ROWS = 1_000;
 const NOW = "(extract(epoch from now()) * 1000)::bigint";
 const DUE = "owner is null and failed_at is null";
 
+/** Where an event is whose row exists. */
+const STATE = `case when failed_at is not null then 'dead' when owner is not null then 'active'
+  when run_at > ${NOW} then 'delayed' else 'waiting' end`;
 const CLAIMED = "event.id, body, started, failures + stalls + 1 as attempt, failures, errors";
 
 /** Writes a uuid without its hyphens. */
@@ -41,6 +44,20 @@ export function writeStatements(schema: string, channel: string, sender: string)
     on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
       where stored.expires_at <= ${NOW}
     returning key`;
+
+  /** Removes events, whose uuids stay. */
+  const remove = (condition: string) => `
+    with removed as (
+      delete from ${event}
+      where id = any($1::bigint[]) and queue = $2::int ${condition}
+      returning id, uuid_hash
+    ), kept as (
+      update ${schema}.delivery set is_discarded = true from removed
+      where event_id = removed.id and key between
+        overlay(uuid_hash::text placing '0000-000000000000' from 20)::uuid
+        and overlay(uuid_hash::text placing 'ffff-ffffffffffff' from 20)::uuid
+    )
+    select count(*) as count from removed`;
 
   return {
     // Insert in the order of the keys: two processes that store the same uuids then wait for each
@@ -180,18 +197,14 @@ export function writeStatements(schema: string, channel: string, sender: string)
         returning 1
       )
       select count(*) as count, ${notify(true)}::text from retried`,
-    discard: `
-      with removed as (
-        delete from ${event}
-        where id = any($1::bigint[]) and queue = $2::int and failed_at is not null
-        returning id, uuid_hash
-      ), kept as (
-        update ${schema}.delivery set is_discarded = true from removed
-        where event_id = removed.id and key between
-          overlay(uuid_hash::text placing '0000-000000000000' from 20)::uuid
-          and overlay(uuid_hash::text placing 'ffff-ffffffffffff' from 20)::uuid
-      )
-      select count(*) as count from removed`,
+    discard: remove("and failed_at is not null"),
+
+    scanEvents: `select id::text, body as text, ${STATE} as state from ${event} as event
+      where queue = $2::int and event.id > $1::bigint order by event.id limit ${PAGE}`,
+    scanOutcomes: `select key::text as id, value as text, 'outcome' as state from ${schema}.outcome
+      where key > $1::uuid order by key limit ${PAGE}`,
+    eraseEvents: remove(""),
+    eraseOutcomes: `delete from ${schema}.outcome where key = any($1::uuid[])`,
 
     // The rows of other programs: a number at the limit of its type fails the statements above.
     bury: `update ${event} as event set owner = null, started = 0, failures = 0, stalls = 0, pause = 0,
@@ -205,9 +218,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
     find: `
       select found.id::text, body, coalesce(failures + stalls + (owner is not null)::int, 0) as attempts, errors,
         coalesce(failed_at, run_at) as "atMs", case when is_discarded then 'discarded'
-          when event.id is null then 'handled'
-          when failed_at is not null then 'dead' when owner is not null then 'active'
-          when run_at > ${NOW} then 'delayed' else 'waiting' end as state
+          when event.id is null then 'handled' else ${STATE} end as state
       from (
         select id, false as is_discarded from ${event}
           where uuid_hash = $1 and queue = $4::int and failed_at is not null

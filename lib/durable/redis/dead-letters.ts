@@ -2,14 +2,17 @@ import type { Job } from "bullmq";
 import type { Redis } from "ioredis";
 import { parseJson } from "../../kit/text";
 import { MAX_TIME_MS, type StoredDeadLetter, type StoredState } from "../storage";
-import { isJobId, PAUSED, readJobData, startOf, type JobData, type Jobs } from "./jobs";
+import { ERASED, isJobId, PAUSED, readJobData, startOf, type JobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
 /** How many identifiers Redis compares at a time: about 1 ms of its time. */
 const SCAN_COUNT = 1_000;
 const PAGE_LENGTH = 100;
-/** A later failure of an event has a later time: see REMOVE. */
+/** A later failure of an event has a later time: see REMOVE. Returns 0 if its job was erased. */
 const BURY = `
+  if redis.call("HGET", KEYS[3], "data") == '${ERASED}' then
+    return 0
+  end
   local time = redis.call("TIME")
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
   local last = redis.call("ZSCORE", KEYS[1], ARGV[1])
@@ -17,7 +20,8 @@ const BURY = `
     now = math.max(now, last + 1)
   end
   redis.call("ZADD", KEYS[1], now, ARGV[1])
-  redis.call("HSET", KEYS[2], ARGV[1], ARGV[2])`;
+  redis.call("HSET", KEYS[2], ARGV[1], ARGV[2])
+  return 1`;
 /** ARGV: the position after which the page begins. Its dead letter may have been removed. */
 const PAGE = `
   local rank = redis.call("ZRANK", KEYS[1], ARGV[2])
@@ -56,9 +60,10 @@ export class RedisDeadLetters {
     this.#eventsKey = `${this.#head}:dead:events`;
   }
 
-  async bury(id: string, letter: JobData & { attempts: number }): Promise<void> {
-    const text = JSON.stringify(letter);
-    await this.#redis.eval(BURY, 2, this.#listKey, this.#eventsKey, id, text);
+  /** Returns false if the event was erased. */
+  async bury(id: string, letter: JobData & { attempts: number }): Promise<boolean> {
+    const keys = [this.#listKey, this.#eventsKey, this.#jobs.keyOf(id)];
+    return Number(await this.#redis.eval(BURY, 3, ...keys, id, JSON.stringify(letter))) === 1;
   }
 
   /** Forgets the uuid of a job; if this fails, the uuid stays until it expires. */
@@ -154,7 +159,7 @@ export class RedisDeadLetters {
       this.#jobs.queue().getJobState(id),
     ]);
     // It may have been handled between the two reads.
-    if (job === undefined || known === "unknown") {
+    if (job === undefined || job.isErased === true || known === "unknown") {
       const isDiscarded = (await this.#redis.exists(this.#discardedKeyOf(id))) === 1;
       const state = isDiscarded ? "discarded" : "handled";
       return { id, state, body: null, attempts: 0, errors: null, atMs: null };

@@ -11,7 +11,15 @@ export interface JobData {
   errors: string | null;
   /** When its handlers run again. */
   dueAtMs?: number | undefined;
+  /** Whether it is {@link ERASED}. */
+  isErased?: boolean;
 }
+
+/**
+ * The data of a job whose event was erased: a job that is locked cannot be removed. The worker that takes
+ * it, or runs it, completes it.
+ */
+export const ERASED = '{"isErased":true}';
 
 /** The jobs of a queue. */
 export type Jobs = ReturnType<typeof createJobs>;
@@ -23,6 +31,16 @@ const UUID_DIGITS = 32;
 /** How often a job was started, failed, and stalled. */
 const COUNTS = ["ats", "atm", "stc"];
 const MAX_ACTIVE = 1_000;
+/** Returns 0 if the job was erased; does nothing if another worker has finished it. */
+const UPDATE = `
+  local data = redis.call("HGET", KEYS[1], "data")
+  if data == '${ERASED}' then
+    return 0
+  end
+  if data then
+    redis.call("HSET", KEYS[1], "data", ARGV[1])
+  end
+  return 1`;
 
 /** Returns how the identifiers of the jobs of a uuid begin. */
 export const startOf = (uuidHash: string) => `${uuidHash}-`;
@@ -39,17 +57,19 @@ export function isJobId(id: string): boolean {
 
 /** Reads the data of a job, which another program may have written. */
 export function readJobData(data: unknown): JobData {
-  const { body, errors, dueAtMs } = Object(data) as Record<string, unknown>;
+  const { body, errors, dueAtMs, isErased } = Object(data) as Record<string, unknown>;
   return {
     body: typeof body === "string" ? body : "",
     errors: typeof errors === "string" ? errors : null,
     dueAtMs: typeof dueAtMs === "number" && dueAtMs <= MAX_TIME_MS ? dueAtMs : undefined,
+    isErased: isErased === true,
   };
 }
 
 /** Opens the jobs of a queue, by the documented methods of BullMQ. */
 export function createJobs(redis: Redis, { prefix, name, dedupeTtlMs }: RedisSettings) {
   let opened: Queue<JobData> | undefined;
+  const keyOf = (id: string) => `${prefix}:${name}:${id}`;
 
   /**
    * Opens the queue of BullMQ on the first call, when Redis was reached: one whose connection ends
@@ -92,6 +112,11 @@ export function createJobs(redis: Redis, { prefix, name, dedupeTtlMs }: RedisSet
   return {
     queue,
     read,
+    keyOf,
+    /** Replaces the data of a job; returns false if it was erased. */
+    async update(id: string, data: JobData): Promise<boolean> {
+      return Number(await redis.eval(UPDATE, 1, keyOf(id), JSON.stringify(data))) === 1;
+    },
     /**
      * Removes counts of active jobs that are no numbers, which this package does not write: a script of
      * BullMQ fails at them after it has made a job active, and when it looks for stalled jobs.
@@ -99,7 +124,7 @@ export function createJobs(redis: Redis, { prefix, name, dedupeTtlMs }: RedisSet
     async repairCounts(): Promise<void> {
       const ids = await queue().getRanges(["active"], 0, MAX_ACTIVE);
       for (const id of ids) {
-        const key = `${prefix}:${name}:${id}`;
+        const key = keyOf(id);
         const counts = await redis.hmget(key, ...COUNTS);
         const wrong = COUNTS.filter((_field, index) => !/^\d{1,9}$/.test(counts[index] ?? "0"));
         if (wrong.length > 0) await redis.hdel(key, ...wrong);

@@ -19,6 +19,7 @@ import type { RedisSettings } from "./options";
 import { createReplicaConfirmation } from "./replicas";
 import { createSetupCheck, findTlsError, toConnectionError, tryCommands } from "./setup";
 import { readStats } from "./stats";
+import { createRedisUserData } from "./user-data";
 import { RedisWorker } from "./worker";
 
 /**
@@ -74,6 +75,7 @@ export class RedisStore implements Storage, WorkerPool {
   readonly #assertMemory: ReturnType<typeof createMemoryCheck>;
   readonly #jobs: Jobs;
   readonly #deadLetters: RedisDeadLetters;
+  readonly #userData: ReturnType<typeof createRedisUserData>;
   /** Awaits replicas; undefined when the queue needs none. */
   readonly #confirm: ReturnType<typeof createReplicaConfirmation> | undefined;
   // Without commands, a connection that is dead without having been closed would not be noticed.
@@ -98,6 +100,7 @@ export class RedisStore implements Storage, WorkerPool {
     this.#assertMemory = createMemoryCheck(redis, settings);
     this.#jobs = createJobs(redis, settings);
     this.#deadLetters = new RedisDeadLetters(this.#jobs, redis, settings);
+    this.#userData = createRedisUserData(this.#jobs, redis, settings);
     this.#confirm =
       replicas === 0 ? undefined : createReplicaConfirmation(redis, this.#jobs, settings);
     this.#listen();
@@ -176,6 +179,14 @@ export class RedisStore implements Storage, WorkerPool {
 
   discard(ids: readonly string[]) {
     return this.#deadLetters.discard(ids);
+  }
+
+  scan(kind: "event" | "outcome", from?: string) {
+    return this.#userData.scan(kind, from);
+  }
+
+  erase(kind: "event" | "outcome", ids: readonly string[]) {
+    return this.#userData.erase(kind, ids);
   }
 
   readonly names = () => this.#connection.redis.smembers(this.#namesKey);

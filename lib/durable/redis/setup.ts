@@ -30,7 +30,7 @@ const REPLY_MS = 1_000;
 
 /** The commands of this package and of BullMQ, each with a key of no other use; `=` is this key again. */
 const COMMANDS = `SET 1 PX 1000,GET,MGET,EXISTS,PTTL,PEXPIRE 1000,INCR,DEL
-HSET f 1,HSETNX f 1,HMSET f 1,HINCRBY f 1,HGET f,HMGET f,HGETALL,HVALS,HDEL f
+HSET f 1,HSETNX f 1,HMSET f 1,HINCRBY f 1,HGET f,HMGET f,HGETALL,HVALS,HSCAN 0,HDEL f
 LPUSH x,RPUSH x,LRANGE 0 0,LINDEX 0,LLEN,LPOS x,RPOPLPUSH =,LREM 0 x
 SADD x,SCARD,SMEMBERS,SISMEMBER x,SREM x
 ZADD 1 x,ZSCORE x,ZRANK x,ZCARD,ZCOUNT 0 0,ZRANGE 0 0,ZRANGEBYSCORE 0 0,ZREVRANGEBYSCORE 0 0
@@ -51,6 +51,7 @@ const TRY = `
     end
     try(words[1], KEYS[1], unpack(words, 2))
   end
+  try("SCAN", "0", "COUNT", "1")
   try("TIME")
   try("PUBLISH", ARGV[1], "")`;
 

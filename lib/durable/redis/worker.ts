@@ -1,5 +1,5 @@
 import { EventEmitter, once } from "node:events";
-import { ErrorCode, Worker, type Job } from "bullmq";
+import { Worker, type Job } from "bullmq";
 import { parseJson } from "../../kit/text";
 import { planFailure, type Runner } from "../runner";
 import { LEASE_MS, MAX_STALLS, STALLED, type QueueStats } from "../storage";
@@ -179,7 +179,8 @@ export class RedisWorker implements RunningWorker {
 
   async #handleJob(job: Job<JobData>): Promise<void> {
     const { id = "", attemptsStarted, attemptsMade } = job;
-    const { body, errors: formerErrors } = readJobData(job.data);
+    const { body, errors: formerErrors, isErased } = readJobData(job.data);
+    if (isErased === true) return;
     const stored = parseJson(body);
     const isStalled = attemptsStarted - attemptsMade - 1 > MAX_STALLS;
     const failure = isStalled
@@ -191,12 +192,14 @@ export class RedisWorker implements RunningWorker {
     const availability = this.#availability;
     if (pauseMs !== undefined) {
       const data = { body, errors, dueAtMs: Date.now() + pauseMs };
-      await availability.writeAtLast(() => job.updateData(data).catch(ignoreMissing));
+      const isKept = await availability.writeAtLast(() => this.#jobs.update(id, data));
+      if (isKept === false) return;
       throw new FailedRunError(pauseMs);
     }
     const letter = { body, errors, attempts: attemptsStarted };
-    const bury = () => this.#deadLetters.bury(id, letter).then(() => true);
-    if ((await availability.writeAtLast(bury)) !== true) throw new FailedRunError(0);
+    const isBuried = await availability.writeAtLast(() => this.#deadLetters.bury(id, letter));
+    if (isBuried === false) return;
+    if (isBuried === undefined) throw new FailedRunError(0);
     if (isForged) await this.#deadLetters.forget(job);
     // From here on the event is a dead letter, and for BullMQ its job is complete.
     this.#runner.reportDeadLetter(stored, attemptsStarted, failure.reason);
@@ -229,9 +232,4 @@ class FailedRunError extends Error {
   constructor(readonly pauseMs: number) {
     super("The handlers failed.");
   }
-}
-
-/** Another worker finished the job of a worker that hung. */
-function ignoreMissing(error: unknown): void {
-  if ((error as { code?: unknown }).code !== ErrorCode.JobNotExist) throw error;
 }

@@ -11,6 +11,8 @@ import type {
   StoredDeadLetter,
   StoredOutcome,
   StoredState,
+  StoredText,
+  TextSlice,
 } from "../storage";
 import { rangeOfKeys } from "../event-key";
 import type { SqliteConnection, PreparedStatement } from "./node-sqlite";
@@ -31,6 +33,8 @@ export const METHODS = {
   find: "read",
   retry: "durable",
   discard: "durable",
+  scan: "read",
+  erase: "durable",
   stats: "read",
   purge: "undoable",
 } as const satisfies Partial<Record<keyof (Storage & Claims), "durable" | "undoable" | "read">>;
@@ -49,6 +53,8 @@ const FREE_PAGES = 1_000;
 const FREED_PAGES = 100;
 /** After this time, a purge ends its slice: stores wait for it. */
 const SLICE_MS = 10;
+/** Less than any id, also of a row that another program wrote. */
+const BEFORE_ALL = -(2n ** 63n);
 
 const toBytes = (hex: string) => Buffer.from(hex, "hex");
 const toHex = (bytes: unknown) => Buffer.from(bytes as Uint8Array).toString("hex");
@@ -168,6 +174,18 @@ export class FileOperations implements Operations {
   discard(ids: readonly string[]): number {
     this.#sql.noteDiscarded.run(JSON.stringify(ids));
     return countOf(this.#sql.discard.run(JSON.stringify(ids)));
+  }
+
+  scan(kind: "event" | "outcome", from?: string): TextSlice {
+    const statement = kind === "event" ? this.#sql.scanEvents : this.#sql.scanOutcomes;
+    const texts = rows<StoredText>(statement.all(BigInt(from ?? BEFORE_ALL)));
+    return { texts, next: texts.at(-1)?.id };
+  }
+
+  erase(kind: "event" | "outcome", ids: readonly string[]): void {
+    const list = JSON.stringify(ids);
+    if (kind === "event") this.#sql.noteErased.run(list);
+    (kind === "event" ? this.#sql.eraseEvents : this.#sql.eraseOutcomes).run(list);
   }
 
   stats(): QueueStats {

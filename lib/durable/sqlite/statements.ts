@@ -15,8 +15,12 @@ const MAX_ID = 2 ** 52;
 export const PURGED_ROWS = 100;
 
 const DUE = "owner IS NULL AND failed_at IS NULL";
+/** Where an event is whose row exists. */
+const STATE = `CASE WHEN failed_at IS NOT NULL THEN 'dead' WHEN owner IS NOT NULL THEN 'active'
+  WHEN run_at > now_ms() THEN 'delayed' ELSE 'waiting' END`;
 const CLAIMED = "id, body, failures + stalls + 1 AS attempt, failures, errors";
-const LISTED = "id IN (SELECT value FROM json_each(?)) AND failed_at IS NOT NULL";
+const IN_LIST = "id IN (SELECT value FROM json_each(?))";
+const LISTED = `${IN_LIST} AND failed_at IS NOT NULL`;
 const DEAD = `seen_at < now_ms() - ${LEASE_MS}`;
 const NOT_HELD = "id NOT IN (SELECT value FROM json_each(?))";
 
@@ -91,6 +95,14 @@ export const STATEMENTS = {
     WHERE id IN (SELECT id FROM event WHERE ${LISTED})`,
   discard: `DELETE FROM event WHERE ${LISTED}`,
 
+  scanEvents: `SELECT CAST(id AS TEXT) AS id, body AS text, ${STATE} AS state
+    FROM event WHERE event.id > ? ORDER BY event.id LIMIT ${PAGE}`,
+  scanOutcomes: `SELECT CAST(id AS TEXT) AS id, value AS text, 'outcome' AS state
+    FROM outcome WHERE outcome.id > ? ORDER BY outcome.id LIMIT ${PAGE}`,
+  noteErased: `UPDATE delivery SET is_discarded = 1 WHERE ${IN_LIST}`,
+  eraseEvents: `DELETE FROM event WHERE ${IN_LIST}`,
+  eraseOutcomes: `DELETE FROM outcome WHERE ${IN_LIST}`,
+
   // The rows of other programs: node:sqlite reads no integer that is not safe.
   bury: `UPDATE event SET owner = NULL, started = 0, failures = 0, stalls = 0, pause = 0,
     run_at = now_ms(), failed_at = now_ms(),
@@ -109,9 +121,7 @@ export const STATEMENTS = {
   find: `
     SELECT CAST(found.id AS TEXT) AS id, body, coalesce(failures + stalls + (owner IS NOT NULL), 0) AS attempts, errors,
       coalesce(failed_at, run_at) AS atMs, CASE WHEN is_discarded THEN 'discarded'
-        WHEN event.id IS NULL THEN 'handled'
-        WHEN failed_at IS NOT NULL THEN 'dead' WHEN owner IS NOT NULL THEN 'active'
-        WHEN run_at > now_ms() THEN 'delayed' ELSE 'waiting' END AS state
+        WHEN event.id IS NULL THEN 'handled' ELSE ${STATE} END AS state
     FROM (
       SELECT id, 0 AS is_discarded FROM event WHERE uuid_hash = ? AND failed_at IS NOT NULL
       UNION SELECT id, is_discarded FROM delivery WHERE key BETWEEN ? AND ? AND expires_at > now_ms()

@@ -1,0 +1,146 @@
+/** What a queue holds of a user is counted and erased, on each engine. */
+import { createHandlers, PermanentError, type PushEvent } from "express-push-verification";
+import type { DurableQueue, QueueUser, UserData } from "express-push-verification/durable";
+import { eventFixture } from "express-push-verification/testing";
+import type { QueuedEvent } from "../../lib/core/delivery/event-queue";
+import { queuedEvent, sidOf, untilStats } from "../support/durable";
+import type { StoppableEngine } from "../support/engine";
+import { collect, createGate } from "../support/waiting";
+
+const ACCOUNTS = ["1", "2"].map((digit) => `AC${digit.repeat(32)}`) as [string, string];
+const ADA = { accountSid: ACCOUNTS[0], entityIdentity: "Zoë\u0000 🔑'\"\\*?[a]%_" };
+const OTHERS: QueueUser[] = [
+  { ...ADA, accountSid: ACCOUNTS[1] },
+  { ...ADA, entityIdentity: "bob" },
+];
+const USERS = [ADA, ...OTHERS];
+const NONE = { waiting: 0, active: 0, delayed: 0, deadLetters: 0, outcomes: 0 };
+const HELD = { waiting: 0, active: 2, delayed: 1, deadLetters: 1, outcomes: 0 };
+/** More than a slice of each engine, of all users together. */
+const WAITING = 90;
+
+/** Describes the operations on the data of a user. */
+export function describeUserData(engine: StoppableEngine): void {
+  let lines: unknown[][];
+  let queue: DurableQueue;
+
+  beforeEach(async () => {
+    lines = [];
+    const log = (...line: unknown[]) => void lines.push(line);
+    const logger = { debug: log, info: log, warn: log, error: log };
+    queue = engine.open({ attempts: 9, backoff: 3_600_000, logger });
+    await queue.ready();
+  });
+
+  function eventOf(user: QueueUser, kind: string, index = 0): QueuedEvent {
+    const named = {
+      uuid: `${USERS.indexOf(user)} ${kind} ${index}`,
+      account_sid: user.accountSid,
+      entity_identity: user.entityIdentity,
+    };
+    const challenge_sid = sidOf(1_000 * USERS.indexOf(user) + index);
+    const event =
+      kind === "waiting"
+        ? eventFixture("challenge.approved", { ...named, challenge_sid })
+        : eventFixture("factor.created", named);
+    return queuedEvent(event, { account: user.accountSid });
+  }
+
+  const store = (queued: QueuedEvent) => queue.store(queued, Infinity);
+  const storeAll = (kind: string, count = 1) =>
+    Promise.all(
+      USERS.flatMap((user) =>
+        Array.from({ length: count }, (_, index) => store(eventOf(user, kind, index))),
+      ),
+    );
+  const countAll = () => Promise.all(USERS.map((user) => queue.countUserData(user)));
+  const wait = (user: QueueUser, index: number) =>
+    queue.outcomes.wait({
+      account: user.accountSid,
+      challengeSid: sidOf(1_000 * USERS.indexOf(user) + index),
+      timeoutMs: 300,
+    });
+
+  it("erases events in each state, dead letters and outcomes of one user of one account", async () => {
+    const gate = createGate();
+    const handled: string[] = [];
+    const failures: Record<string, Error> = {
+      dead: new PermanentError("no"),
+      delayed: new Error("later"),
+      "0 active 0": new Error("later"),
+      "0 active 1": new PermanentError("no"),
+    };
+    const handlers = createHandlers().onUnhandled(async (any) => {
+      const { uuid } = any as PushEvent;
+      const kind = uuid.split(" ")[1] ?? "";
+      if (kind === "active") await gate.opened;
+      const failure = failures[kind] ?? failures[uuid];
+      if (failure !== undefined) throw failure;
+      handled.push(uuid);
+    });
+    queue.work(handlers, { concurrency: 6, handlerTimeoutMs: 600_000 });
+    for (const kind of ["dead", "delayed"]) await storeAll(kind);
+    await untilStats(queue, { active: 0, deadLetters: 3, delayed: 3 });
+    await storeAll("active", 2);
+    await untilStats(queue, { active: 6 });
+    await storeAll("waiting", WAITING);
+
+    const full: UserData = { ...HELD, waiting: WAITING, outcomes: WAITING };
+    expect(await countAll()).toEqual([full, full, full]);
+    expect(await queue.eraseUserData(ADA)).toEqual(full);
+    expect(await countAll()).toEqual([NONE, full, full]);
+    expect(await queue.eraseUserData(ADA)).toEqual(NONE);
+
+    for (const kind of ["dead", "delayed", "active", "waiting"]) {
+      const erased = eventOf(ADA, kind);
+      expect(await queue.find(erased.uuid)).toEqual({
+        state: "discarded",
+        attempts: 0,
+        failures: [],
+      });
+      expect(await store(erased)).toBe("duplicate");
+    }
+    await expect(wait(ADA, 0)).rejects.toMatchObject({ code: "CHALLENGE_TIMEOUT" });
+    for (const user of OTHERS) expect(await wait(user, 0)).toMatchObject({ source: "webhook" });
+
+    gate.open();
+    await untilStats(queue, { waiting: 0, active: 0 });
+    const left = OTHERS.flatMap((user) => [
+      ...[0, 1].map((index) => eventOf(user, "active", index).uuid),
+      ...Array.from({ length: WAITING }, (_, index) => eventOf(user, "waiting", index).uuid),
+    ]);
+    expect(handled.toSorted()).toEqual(left.toSorted());
+    const deadLetters = await collect(queue.deadLetters());
+    expect(deadLetters.map(({ uuid }) => uuid).toSorted()).toEqual(["1 dead 0", "2 dead 0"]);
+    const others = { ...NONE, delayed: 1, deadLetters: 1, outcomes: WAITING };
+    expect(await countAll()).toEqual([NONE, others, others]);
+    for (const line of lines) expect(JSON.stringify(line)).not.toContain("Zoë");
+  });
+
+  it("erases an event whose dead letter was retried", async () => {
+    const handlers = createHandlers().onUnhandled(() => {
+      throw new PermanentError("no");
+    });
+    const worker = queue.work(handlers);
+    await storeAll("dead");
+    await untilStats(queue, { deadLetters: 3 });
+    await worker.close();
+    expect(await queue.retryAll()).toBe(3);
+    const once = { ...NONE, waiting: 1 };
+    expect(await queue.eraseUserData(ADA)).toEqual(once);
+    expect(await countAll()).toEqual([NONE, once, once]);
+  });
+
+  it.each<[what: string, user: object]>([
+    ["an identity in place of the account", { ...ADA, accountSid: ADA.entityIdentity }],
+    ["no account", { entityIdentity: ADA.entityIdentity }],
+    ["an identity that is empty", { ...ADA, entityIdentity: "" }],
+    ["another name", { ...ADA, identity: ADA.entityIdentity }],
+  ])("rejects %s with a TypeError that does not quote it", async (_what, user) => {
+    for (const operation of ["countUserData", "eraseUserData"] as const) {
+      const error: unknown = await queue[operation](user as QueueUser).catch((thrown) => thrown);
+      expect(error).toBeInstanceOf(TypeError);
+      expect(String(error)).not.toContain("Zoë");
+    }
+  });
+}

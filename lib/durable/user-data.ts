@@ -1,0 +1,86 @@
+import { type EventOperations, type QueueUser, readOutcome, type UserData } from "../core/door";
+import { sidRule } from "../kit/option-rules";
+import { parseJson } from "../kit/text";
+import { isText, validateOptions, type OptionRules } from "../kit/validate-options";
+import type { Storage, StoredText } from "./storage";
+import { isEventOf } from "./stored-event";
+
+/** Both are secret: one may be given in place of the other. */
+const USER_RULES: OptionRules<QueueUser> = {
+  accountSid: { ...sidRule("AC"), required: true, secret: true },
+  entityIdentity: {
+    accepts: isText,
+    expected: "the entity_identity of the user's events",
+    required: true,
+    secret: true,
+  },
+};
+
+const COUNTS = {
+  waiting: "waiting",
+  active: "active",
+  delayed: "delayed",
+  dead: "deadLetters",
+  outcome: "outcomes",
+} as const satisfies Record<StoredText["state"], keyof UserData>;
+
+/**
+ * Creates the operations of a queue on the data of a user. Keys are hashes of uuids and challenges, so
+ * only the texts tell the user: all of them are read.
+ *
+ * @param run runs an operation, and again while the store fails.
+ */
+export function createUserOperations(
+  storage: Storage,
+  run: <Value>(operation: () => Promise<Value>) => Promise<Value>,
+): Pick<EventOperations, "countUserData" | "eraseUserData"> {
+  /** Calls `visit` with the ids of each slice that are of the user, and counts all of them. */
+  async function visitAll(
+    user: QueueUser,
+    visit?: (kind: "event" | "outcome", ids: readonly string[]) => Promise<unknown>,
+  ): Promise<UserData> {
+    const counts: UserData = { waiting: 0, active: 0, delayed: 0, deadLetters: 0, outcomes: 0 };
+    // Events first: one that runs may record an outcome before it is erased.
+    for (const kind of ["event", "outcome"] as const) {
+      const isOf = kind === "event" ? isEventText : isOutcomeText;
+      const seen = new Set<string>();
+      let from: string | undefined;
+      do {
+        const start = from;
+        const { texts, next } = await run(() => storage.scan(kind, start));
+        const found = texts.filter(({ text }) => isOf(user, text));
+        if (found.length > 0)
+          await visit?.(
+            kind,
+            found.map(({ id }) => id),
+          );
+        for (const { id, state } of found) {
+          if (!seen.has(id)) counts[COUNTS[state]]++;
+          seen.add(id);
+        }
+        from = next;
+      } while (from !== undefined);
+    }
+    return counts;
+  }
+
+  return {
+    async countUserData(user) {
+      validateOptions("countUserData", user, USER_RULES);
+      return visitAll(user);
+    },
+    async eraseUserData(user) {
+      validateOptions("eraseUserData", user, USER_RULES);
+      return visitAll(user, (kind, ids) => run(() => storage.erase(kind, ids)));
+    },
+  };
+}
+
+function isEventText(user: QueueUser, text: string): boolean {
+  return isEventOf(user, parseJson(text));
+}
+
+function isOutcomeText({ accountSid, entityIdentity }: QueueUser, text: string): boolean {
+  const outcome = readOutcome(text);
+  return outcome?.account_sid === accountSid && outcome.entity_identity === entityIdentity;
+}
