@@ -1,6 +1,7 @@
 import { PermanentError, type PushEvent } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
 import { CONTROL, HOSTILE_UUID } from "../support/control-characters";
+import { entityIdentity } from "../support/durable";
 import { until } from "../support/waiting";
 import { createReceiver } from "../support/receivers";
 import { runCommand } from "../support/terminals";
@@ -50,10 +51,33 @@ export function testSubcommands(open: () => { store: string; queue: DurableQueue
     isFixed = true;
     expect(await run(`retry ${uuid}`)).toMatchObject({ code: 0, stdout: "retried 1\n" });
     await until(() => events.length === 3);
-    const none = { code: 1, stdout: "There is no such dead letter.\n" };
-    expect(await run(`discard ${uuid}`)).toMatchObject(none);
+    const missing = { code: 1, stdout: "There is no such dead letter.\n" };
+    expect(await run(`discard ${uuid}`)).toMatchObject(missing);
     const all = await run("retry --all --json");
     expect([all.code, JSON.parse(all.stdout)]).toEqual([0, { retried: 1 }]);
+
+    expect(await receive(eventRequest("challenge.approved"))).toBe(200);
+    const user = `${entityIdentity} --account-sid ${account_sid}`;
+    const none = { waiting: 0, active: 0, delayed: 0, deadLetters: 0, outcomes: 0 };
+    await until(async () => (await queue.stats()).active === 0);
+    for (const [line, counts] of [
+      [`count-user ${user}`, { ...none, outcomes: 1 }],
+      [`erase-user other --account-sid ${account_sid}`, none],
+      [`erase-user ${user}`, { ...none, outcomes: 1 }],
+      [`count-user ${user}`, none],
+    ] as const) {
+      const { code, stdout, stderr } = await run(`${line} --json`);
+      expect({ code, stderr, counts: JSON.parse(stdout) as unknown }).toEqual({
+        code: 0,
+        stderr: "",
+        counts,
+      });
+    }
+    expect((await run(`count-user ${user}`)).stdout).toMatch(/^COUNT\tVALUE\nwaiting\t0\n/);
+    const wrong = await run("erase-user ada --account-sid user-7f3a-22");
+    expect(wrong).toMatchObject({ code: 2, stdout: "" });
+    expect(wrong.stderr).toMatch("accountSid");
+    expect(wrong.stderr).not.toMatch(/ada|user-7f3a-22/);
     await queue.close();
   });
 }
