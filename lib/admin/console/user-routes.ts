@@ -24,7 +24,8 @@ export function listUserRoutes(queue: ConsoleQueue): Route[] {
       input: queueUserSchema,
       async run(_req, user: QueueUser, audited) {
         const erased = await queue.eraseUserData(user);
-        audited.count = Object.values(erased).reduce((sum, count) => sum + count, 0);
+        const { waiting, active, delayed, deadLetters, outcomes } = erased;
+        audited.count = waiting + active + delayed + deadLetters + outcomes;
         return erased;
       },
     },

@@ -265,7 +265,118 @@ export class FileOperations implements Operations {
     return isMore;
   }
 
+<<<<<<< HEAD
   #readLastOutcomeId(): number {
     return Number(this.#sql.lastOutcome.get()?.seq ?? 0);
   }
+=======
+  const methods: Operations = {
+    store: (events) =>
+      events.map(({ key, content, uuidHash, body, outcome }) => {
+        const kept = sql.findDelivery.get(toBytes(key));
+        if (kept !== undefined) return toHex(kept.content);
+        const added = sql.store.run(toBytes(key), toBytes(content), dedupeTtlMs);
+        sql.storeEvent.run(Number(added.lastInsertRowid), toBytes(uuidHash), body);
+        if (outcome !== undefined) record(outcome);
+        return content;
+      }),
+    record: (outcomes) => outcomes.forEach(record),
+    outcomes: (keys) =>
+      keys.flatMap((key) => {
+        const row = sql.outcomes.get(toBytes(key));
+        return row === undefined ? [] : [{ key, value: String(row.value) }];
+      }),
+    claim(owner, held, wanted) {
+      if (sql.isMember.get(owner) === undefined) return [];
+      const ids = JSON.stringify(held);
+      const lost = rows<ClaimedEvent>(sql.findOwned.all(owner, ids));
+      const count = Math.max(0, wanted - lost.length);
+      const due = rows<ClaimedEvent>(sql.findDue.all(ids, count));
+      for (const { id } of due) sql.claim.run(owner, id);
+      return [...lost, ...due];
+    },
+    finish(runs) {
+      for (const { id, started } of runs) sql.finish.run(id, started);
+    },
+    fail: (runs) =>
+      runs.flatMap(({ id, started, failures, errors, pauseMs = null, isForged }) => {
+        sql.fail.run(failures, errors, pauseMs, pauseMs, pauseMs, id, started);
+        if (isForged) sql.forgetDelivery.run(id);
+        return pauseMs === null && sql.isDead.get(id, started) !== undefined ? [id] : [];
+      }),
+    beat(members) {
+      const isSetBack = sql.isClockSetBack.get() !== undefined;
+      if (isSetBack) {
+        sql.endPauses.run();
+        sql.failNow.run();
+      }
+      for (const { id, isWorker } of members) sql.beat.run(id, Number(isWorker));
+      if (members.some(({ id }) => sql.isOld.get(id) !== undefined)) {
+        sql.release.run();
+        sql.forgetDead.run();
+      }
+      // After the release: a beat of the future counts as none from now on.
+      if (isSetBack) sql.expireFuture.run();
+    },
+    leave({ id }) {
+      sql.forgetMember.run(id);
+      sql.giveBack.run(id);
+    },
+    deadLetters: (after) => rows(sql.deadLetters.all(after?.atMs ?? 0, BigInt(after?.id ?? 0))),
+    find: (uuidHash) =>
+      rows(sql.find.all(toBytes(uuidHash), ...rangeOfKeys(uuidHash).map(toBytes))),
+    retry: (ids) => countOf(sql.retry.run(JSON.stringify(ids))),
+    discard(ids) {
+      sql.noteDiscarded.run(JSON.stringify(ids));
+      return countOf(sql.discard.run(JSON.stringify(ids)));
+    },
+    scan(kind, from) {
+      const scan = kind === "event" ? sql.scanEvents : sql.scanOutcomes;
+      const texts = rows<StoredText>(scan.all(BigInt(from ?? BEFORE_ALL)));
+      return { texts, next: texts.at(-1)?.id };
+    },
+    erase(kind, ids) {
+      const list = JSON.stringify(ids);
+      if (kind === "event") sql.noteErased.run(list);
+      (kind === "event" ? sql.eraseEvents : sql.eraseOutcomes).run(list);
+    },
+    stats: () => sql.stats.get() as unknown as QueueStats,
+    purge() {
+      sql.releaseOrphans.run();
+      const endMs = readMs() + SLICE_MS;
+      for (const purgeSome of purges) {
+        while (purgeSome()) if (readMs() >= endMs) return true;
+      }
+      return false;
+    },
+  };
+  return {
+    ...methods,
+    /** Makes dead letters of rows with numbers that another program wrote. */
+    bury: () => void sql.bury.run(),
+    /** Whether another program wrote a row with an id after which SQLite finds no next one. */
+    isIdTaken: () => sql.isIdTaken.get() !== undefined,
+    /** Removes such rows, which are no events, and goes on with the ids of the queue. */
+    resetIds(): void {
+      sql.forgetForeignDelivery.run();
+      sql.forgetForeignOutcome.run();
+      sql.resetIds.run();
+    },
+    /** Whether a claim would find something; a read that spares a transaction. */
+    isClaimNeeded: (owner: number, held: readonly number[]) =>
+      sql.isAnyDue.get() !== undefined ||
+      sql.findOwned.get(owner, JSON.stringify(held)) !== undefined,
+    /** Reads whether an event is due, and the outcomes that were stored since the last time. */
+    readNews(): Hint {
+      // They may have been reset.
+      lastOutcomeId = Math.min(lastOutcomeId, Number(sql.lastOutcome.get()?.seq ?? 0));
+      const added = sql.newOutcomes.all(lastOutcomeId);
+      lastOutcomeId = Number(added.at(-1)?.id ?? lastOutcomeId);
+      return {
+        hasEvents: sql.isAnyDue.get() !== undefined,
+        outcomes: added.map(({ key }) => toHex(key)),
+      };
+    },
+  };
+>>>>>>> c32ba515 (durable, console: simpler counts)
 }
