@@ -106,9 +106,9 @@ export function describeUserData(engine: StoppableEngine): void {
     gate.open();
     await untilStats(queue, { waiting: 0, active: 0 });
     const left = OTHERS.flatMap((user) => [
-      ...[0, 1].map((index) => eventOf(user, "active", index).uuid),
-      ...Array.from({ length: WAITING }, (_, index) => eventOf(user, "waiting", index).uuid),
-    ]);
+      [0, 1].map((index) => eventOf(user, "active", index).uuid),
+      Array.from({ length: WAITING }, (_, index) => eventOf(user, "waiting", index).uuid),
+    ]).flat();
     expect(handled.toSorted()).toEqual(left.toSorted());
     const deadLetters = await collect(queue.deadLetters());
     expect(deadLetters.map(({ uuid }) => uuid).toSorted()).toEqual(["1 dead 0", "2 dead 0"]);

@@ -15,7 +15,7 @@ export class OptionCalls {
 
   log(fields: object, message: string): void {
     const logger = this.#logger;
-    if (logger !== undefined) void callSafely(logger, () => logger.error(fields, message));
+    if (logger !== undefined) callSafely(logger, () => logger.error(fields, message));
   }
 
   logFailedResponse(error: unknown): void {
