@@ -105,10 +105,11 @@ export function describeUserData(engine: StoppableEngine): void {
 
     gate.open();
     await untilStats(queue, { waiting: 0, active: 0 });
-    const left = OTHERS.flatMap((user) => [
-      [0, 1].map((index) => eventOf(user, "active", index).uuid),
-      Array.from({ length: WAITING }, (_, index) => eventOf(user, "waiting", index).uuid),
-    ]).flat();
+    const uuidsOf = (kind: string, count: number) =>
+      OTHERS.flatMap((user) =>
+        Array.from({ length: count }, (_, index) => eventOf(user, kind, index).uuid),
+      );
+    const left = [...uuidsOf("active", 2), ...uuidsOf("waiting", WAITING)];
     expect(handled.toSorted()).toEqual(left.toSorted());
     const deadLetters = await collect(queue.deadLetters());
     expect(deadLetters.map(({ uuid }) => uuid).toSorted()).toEqual(["1 dead 0", "2 dead 0"]);
