@@ -13,7 +13,13 @@ import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
 import { send, startServer, stopServers } from "../support/servers";
 import { useWarnings } from "../support/warnings";
 import { until } from "../support/waiting";
-import { AUTH_TOKEN, CHALLENGE_SID, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  CHALLENGE_SID,
+  eventRequest,
+  PUBLIC_URL,
+} from "../support/webhook-requests";
 
 const folder = join(__dirname, ".readme-recipes");
 beforeAll(() => mkdirSync(folder, { recursive: true }));
@@ -30,7 +36,7 @@ interface Recipe {
     askForPassword: RequestHandler;
     isStaff(req: express.Request): boolean;
   };
-  eraseUser(queue: DurableQueue, entityIdentity: string): Promise<void>;
+  eraseUser(queue: DurableQueue, accountSid: string, entityIdentity: string): Promise<object>;
 }
 
 function load(name: string): Recipe {
@@ -167,7 +173,8 @@ describeWithRedis("a queue", () => {
     await until(async () => (await queue.stats()).deadLetters === 2);
     await worker.close();
     const { eraseUser } = load("erase");
-    await eraseUser(queue, "user-1");
+    const erased = await eraseUser(queue, ACCOUNT_SID, "user-1");
+    expect(erased).toMatchObject({ deadLetters: 1 });
     const left: unknown[] = [];
     for await (const { event } of queue.deadLetters()) left.push(event);
     expect(left).toMatchObject([{ entity_identity: "user-2" }]);
