@@ -9,7 +9,7 @@ import { envOf, startEmulator, startReceiver, stopEmulators } from "../support/e
 import { itWithRedis, startRedis, stopRedis } from "../support/redis";
 import { runCommand } from "../support/terminals";
 import { until } from "../support/waiting";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
+import { ACCOUNT_SID, AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
 const folder = mkdtempSync(join(tmpdir(), "push-outputs-"));
 const capture = join(folder, "captures.jsonl");
@@ -87,6 +87,8 @@ const QUEUE_ROWS: [line: string, code: number, stdout: RegExp][] = [
   ["queue retry --all", 0, /^retried \d/],
   ["queue discard none", 1, /^There is no such/],
   ["queue discard UUID", 0, /^discarded 1/],
+  [`queue count-user user --account-sid ${ACCOUNT_SID}`, 0, /^COUNT\t/],
+  [`queue erase-user user --account-sid ${ACCOUNT_SID}`, 0, /^COUNT\t/],
 ];
 
 itWithRedis("the commands of a queue", async () => {

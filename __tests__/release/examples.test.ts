@@ -160,6 +160,7 @@ describeNeeds("process groups")("npm run story", () => {
     await once(upload, "connect");
     started.kill("SIGINT");
     await until(() => !started.isRunning());
+    upload.destroy();
     expect(readErrors()).toBe("");
   });
 });

@@ -164,7 +164,7 @@ export function createRunner(
         const { code, cause, message } = error as WebhookError;
         const isForged = code === "NOT_CONFIRMED";
         const isFinal = isForged && !(cause instanceof ConfirmationPending);
-        // Reported above, and no dead letter: nobody can confirm what a tool of ours invented.
+        // Reported above, and no dead letter: the service cannot confirm what a tool of ours invented.
         if (isFinal && isInvented(readEventNames(stored).uuid)) return undefined;
         return {
           reason: `${code}: ${describeReasons(cause) ?? message}`,

@@ -168,7 +168,7 @@ export interface Storage {
   /** Removes dead letters; returns how many there were. */
   discard(ids: readonly string[]): Promise<number>;
   /**
-   * Reads a slice of all events in whatever state, or of all outcomes, also expired ones; it blocks no
+   * Reads a slice of all events in any state, or of all outcomes, also expired ones; it blocks no
    * other method for longer than 20 ms. What is stored from the first slice to the last is in one at
    * least, and may be in several.
    *
@@ -176,7 +176,7 @@ export interface Storage {
    */
   scan(kind: "event" | "outcome", from?: string): Promise<TextSlice>;
   /**
-   * Removes events in whatever state, or outcomes. Uuids stay, as after `discard`. No run of such an
+   * Removes events in any state, or outcomes. Uuids stay, as after `discard`. No run of such an
    * event stores it again, and none follows.
    */
   erase(kind: "event" | "outcome", ids: readonly string[]): Promise<unknown>;
@@ -213,7 +213,7 @@ export interface Claims {
   /** Forgets a member; events that it still owns were claimed without its knowledge, and are given back. */
   leave(member: Member): Promise<void>;
   /**
-   * Forgets a slice of the uuids and outcomes that have expired, in whatever order they end, and frees
+   * Forgets a slice of the uuids and outcomes that have expired, in any order, and frees
    * events of unknown owners. Blocks no other method for longer than 20 ms.
    *
    * @returns whether there is more.

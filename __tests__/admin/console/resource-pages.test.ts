@@ -218,6 +218,9 @@ describeWithBrowser("the page of the keys", () => {
     await renamed.getByRole("button", { name: "Revoke" }).click();
     await page.locator("dialog", { hasText: "deploy old stops working at once" }).waitFor();
     await press(page, "Revoke key");
+    expect(app.audits.map(({ action }) => action)).toEqual(["key.update"]);
+    await page.getByLabel(/^Type/).fill("deploy old");
+    await press(page, "Revoke key");
     await said(page, "The key was revoked.");
     await renamed.waitFor({ state: "detached" });
     const audits = app.audits.map(({ action, status }) => `${action} ${status}`);

@@ -49,7 +49,7 @@ const RULES: OptionRules<RehearseOptions> = {
  * Rehearses a login at the service itself: a virtual phone registers for a temporary user, whose
  * identity begins with `rehearsal-`, gets a challenge and approves it, and `push.waitForChallenge`
  * must resolve, through DNS, TLS, proxy, signature, `confirm`, queue and worker. The handlers of the
- * app run for its events, and the user is deleted at the end, whatever happens.
+ * app run for its events, and the user is deleted at the end, also after a failure.
  *
  * It costs one factor and one challenge at the service.
  *

@@ -100,7 +100,8 @@ export class Requests {
       this.#calls.logFailedResponse(failure);
       destroyResponse(req, res);
     }
-    await this.#audit(req, res, { ...audited, code });
+    // The page asks another process next, which audits what it does.
+    if (code !== "ANOTHER_PROCESS") await this.#audit(req, res, { ...audited, code });
   }
 
   async #audit(

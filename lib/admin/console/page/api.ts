@@ -20,7 +20,7 @@ const MAX_PROCESSES = 8;
 /** A connection that is half open has no response. */
 const LONGEST_READ_MS = 60_000;
 
-/** Whether the last response was that of somebody who is signed out. */
+/** Whether the last response was that of a signed-out person. */
 export const session = createStore({ isOver: false });
 
 /** A request to the router that failed. */

@@ -107,6 +107,8 @@ function openKeyForm(key?: Key): void {
 }
 
 function askToRevoke({ sid, friendly_name }: Key): void {
+  // A name that is a pattern of itself, and that can be typed.
+  const [word = sid] = /^[\w -]{1,40}$/.exec(friendly_name ?? "") ?? [];
   const revoke = () => change(keys, "The key was revoked.", "DELETE", `keys/${sid}`);
   openDialog(
     <Dialog action="Revoke key" isDangerous submit={revoke}>
@@ -115,6 +117,7 @@ function askToRevoke({ sid, friendly_name }: Key): void {
         be undone.
       </p>
       <p class="mono muted">{sid}</p>
+      <TextField label={`Type "${word}" to confirm`} required pattern={word} />
     </Dialog>,
   );
 }
