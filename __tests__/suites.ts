@@ -23,7 +23,7 @@ const { PUSH_TEST_SHOTS = "screenshots" } = process.env;
 const SUITES: Record<string, () => Suite> = {
   test: () => ({
     args: [
-      `--maxWorkers=${cores + 2}`,
+      `--maxWorkers=${cores + 4}`,
       ...IGNORING,
       ...["durable/sqlite", "durable/setups", "release", "fuzz"].map(
         (room) => `__tests__/${room}/`,

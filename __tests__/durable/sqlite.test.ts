@@ -1,4 +1,4 @@
 import { describeSqliteFiles } from "../support/sqlite-run";
 
 // `npm run test:release` runs the set-ups.
-describeSqliteFiles("(?!setups)");
+describeSqliteFiles("(?!setups|suites)");

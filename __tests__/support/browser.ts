@@ -13,6 +13,8 @@ export const { describe: describeWithBrowser, it: itInBrowser } = needs(
 const VIEWPORT = { width: 1280, height: 860 };
 /** Below the time-out of a test, so that the message names the awaited element. */
 const ACTION_TIMEOUT_MS = 240_000;
+/** The intervals of a page, so that no test waits for seconds until a page asks again. */
+const TIMES_FASTER = 10;
 
 /**
  * Registers the browser of a test file, which starts with the first page. Call it before the
@@ -52,6 +54,12 @@ export function useBrowser() {
       if (!isClosing) faults.push(`dialog: ${dialog.message()}`);
       void (isClosing ? dialog.accept() : dialog.dismiss());
     });
+    await context.addInitScript((times) => {
+      const start = globalThis.setInterval;
+      Object.assign(globalThis, {
+        setInterval: (run: () => void, ms: number) => start(run, ms / times),
+      });
+    }, TIMES_FASTER);
     return context.newPage();
   }
 

@@ -4,7 +4,8 @@ const { relative } = require("node:path");
 const { default: Sequencer } = require("@jest/test-sequencer");
 
 /** Files that take longest, mostly in processes of their own: begun last, one would run alone. */
-const LONGEST = /^durable\/(sqlite|simulation|\w+\/suites)\.test|^(release|durable\/setups)\//;
+const LONGEST =
+  /^durable\/(sqlite(-suites)?|simulation|\w+\/suites)\.test|^(release|durable\/setups)\//;
 /** Others that start servers or browsers. */
 const LONG = /^(durable\/(redis|postgres)|admin\/console|examples)\//;
 
