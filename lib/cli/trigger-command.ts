@@ -3,7 +3,6 @@ import { Argument, type Command } from "commander";
 import { createSid } from "../kit/sid";
 import { cutText } from "../kit/text";
 import {
-  FORM_CONTENT_TYPES,
   hasParameter,
   INVENTED_PREFIXES,
   listParameterNames,
@@ -11,6 +10,7 @@ import {
   type PushEventType,
   signRequest,
 } from "../core/door";
+import { FORM_CONTENT_TYPES } from "../kit/form";
 import { SendError, sendRequest, type WebhookRequest, type WebhookResponse } from "../emulator";
 import { signedRequest } from "../testing";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";

@@ -28,24 +28,15 @@ export {
   listEventPairs,
   listParameterNames,
   type EventParameters,
-  type Pair,
   type ParameterName,
   type PushEventVersion,
 } from "./event/event-parameters";
-export { FORM_CONTENT_TYPES, decodeForm, isFormType } from "./event/form";
 export { INVENTED_PREFIXES, isInvented } from "./event/invented-event";
 export { parseEvent } from "./event/parse";
-export {
-  detailsSchema,
-  hiddenDetailsSchema,
-  isMembers,
-  metadataSchema,
-  sidSchema,
-} from "./event/schema";
+export { detailsSchema, hiddenDetailsSchema, metadataSchema, sidSchema } from "./event/schema";
 
 // Signatures: the emulator, the test kit and the tools sign; `explain` and `record` look at captures.
 export { AUTH_TOKEN_EXPECTED, explainAuthToken, isAuthToken } from "./signature/auth-token";
-export { DeviceKey, JWT_ENCODING, type Decision } from "./signature/device-key";
 export { listBodyPairs } from "./signature/explain/bodies";
 export { explain, explainCause } from "./signature/explain/explain-signature";
 export { UncoveredTargetError, createGetParts } from "./signature/signed-parts";
@@ -54,7 +45,6 @@ export { SIGNATURE_HEADERS } from "./signature/signature-headers";
 
 // Reports: a queue logs, traces and reports its health as a receiver does; OpenTelemetry listens.
 export { publish, trace, type Diagnostics, type Traces } from "./observability/diagnostics";
-export { CLOSED, describeOutage, type Health, type StoreOutage } from "./observability/health";
 export { Reporter, type Capture, type ErrorListener } from "./observability/reporter";
 
 // Delivery: a queue implements `EventQueue`, runs the handlers, asks `confirm`, and keeps outcomes.
@@ -106,6 +96,5 @@ export {
   type ObservedRequest,
   type ReceiverInspection,
 } from "./receiver/inspection";
-export { pairHeaders } from "./receiver/node-request";
 export { type PushWebhooks } from "./receiver/receiver";
 export { VERIFY_RULES, type VerifyOptions } from "./receiver/verify-options";

@@ -1,18 +1,17 @@
 import {
   type ChallengeEvent,
   type ChallengeOutcome,
-  CLOSED,
   createRequestRetry,
   type DeliveryResult,
   type EventOperations,
   type EventQueue,
   type Handlers,
-  type Health,
   isChallengeEvent,
   type QueuedEvent,
   toOutcome,
   trace,
 } from "../core/door";
+import { CLOSED, type Health } from "../kit/health";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../kit/closing";
 import { validateOptions } from "../kit/validate-options";
 import { Availability, createClosedError } from "./availability";

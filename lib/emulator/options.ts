@@ -1,12 +1,11 @@
 import {
   AUTH_TOKEN_EXPECTED,
   explainAuthToken,
-  FORM_CONTENT_TYPES,
   isAuthToken,
-  isFormType,
   type PushEventType,
   SIGNATURE_HEADERS,
 } from "../core/door";
+import { FORM_CONTENT_TYPES, isFormType } from "../kit/form";
 import type * as z from "zod";
 import { createDigits, createSid } from "../kit/sid";
 import { DURATION_MS, FUNCTION, HEADER_NAME, HOSTNAMES, sidRule } from "../kit/option-rules";

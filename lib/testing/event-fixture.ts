@@ -1,10 +1,8 @@
 import {
   type ChallengeDetails,
-  FORM_CONTENT_TYPES,
   isPushEventType,
   isUuidUnique,
   listParameterNames,
-  type Pair,
   type ParameterName,
   PUSH_EVENT_TYPES,
   type PushEventOf,
@@ -13,6 +11,8 @@ import {
   signAcceptedRequest,
   type V1_PARAMETERS,
 } from "../core/door";
+import { FORM_CONTENT_TYPES } from "../kit/form";
+import type { Pair } from "../kit/pairs";
 import { describeType, oneOf, suggestName } from "../kit/validate-options";
 import { validateOptions, type OptionRules } from "../kit/validate-options";
 

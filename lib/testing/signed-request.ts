@@ -1,8 +1,6 @@
 import {
   AUTH_TOKEN_EXPECTED,
-  FORM_CONTENT_TYPES,
   isAuthToken,
-  isMembers,
   type PushEventType,
   type PushEventVersion,
   SIGNATURE_HEADERS,
@@ -11,7 +9,14 @@ import {
   type WebhookRequest,
   signAcceptedRequest,
 } from "../core/door";
-import { isText, validateOptions, oneOf, type OptionRules } from "../kit/validate-options";
+import { FORM_CONTENT_TYPES } from "../kit/form";
+import {
+  isText,
+  validateOptions,
+  oneOf,
+  type OptionRules,
+  isMembers,
+} from "../kit/validate-options";
 import { isHttpUrl } from "../kit/url";
 import { listFixturePairs, type EventFixtureOptions, type EventOverrides } from "./event-fixture";
 

@@ -2,7 +2,7 @@ import { createRequestRetry } from "../delivery/retry-request";
 import { within } from "../../kit/retry";
 import { createNeutralCause } from "../../kit/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
-import type { Pair } from "../event/event-parameters";
+import type { Pair } from "../../kit/pairs";
 import { isSid } from "../../kit/sid";
 import { FairMap } from "../delivery/fair-map";
 import { LookupSlots } from "./lookup-slots";

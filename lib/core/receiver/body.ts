@@ -3,8 +3,9 @@ import { clearTimeout } from "node:timers";
 import { isUint8Array } from "node:util/types";
 import { Callbacks } from "../../kit/callbacks";
 import { WebhookError } from "../errors/webhook-error";
-import { assertWellFormed, decodeForm, isRawBody, MAX_PARAMETERS } from "../event/form";
-import { listFlatPairs, type Pair } from "../event/event-parameters";
+import { KNOWN_NAMES } from "../event/event-parameters";
+import { assertWellFormed, decodeForm, isRawBody, MAX_PARAMETERS } from "../../kit/form";
+import { listFlatPairs, type Pair } from "../../kit/pairs";
 
 /**
  * Reads the parameters from bytes, a string, or a flat form of strings and lists of strings.
@@ -14,7 +15,7 @@ import { listFlatPairs, type Pair } from "../event/event-parameters";
 export function readParams(body: unknown, limitBytes: number): Pair[] {
   if (isRawBody(body)) {
     if (Buffer.byteLength(body) > limitBytes) throw tooLarge(limitBytes);
-    return decodeForm(body);
+    return decodeForm(body, KNOWN_NAMES);
   }
   // Another parser decoded the body. A nested form cannot be verified: nesting loses names.
   const pairs = listFlatPairs(body);

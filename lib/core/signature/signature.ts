@@ -1,5 +1,5 @@
 import { timingSafeEqual, type KeyObject } from "node:crypto";
-import type { Pair } from "../event/event-parameters";
+import type { Pair } from "../../kit/pairs";
 import { AUTH_TOKEN_EXPECTED, isAuthToken } from "./auth-token";
 import { createTokenKey, signText } from "./hmac";
 import { listSignedUrls, stripUnsigned, type UrlMatching } from "./signed-urls";

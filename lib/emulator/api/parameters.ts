@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { decodeForm, isFormType, type Pair } from "../../core/door";
+import type { Pair } from "../../kit/pairs";
+import { decodeForm, isFormType } from "../../kit/form";
 import { parseJson } from "../../kit/text";
 import type { EndpointRequest } from "./endpoint-router";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";

@@ -3,10 +3,10 @@ import { setTimeout as sleep } from "node:timers/promises";
 import {
   type EventParameters,
   listEventPairs,
-  type Pair,
   signRequest,
   type WebhookRequest,
 } from "../../core/door";
+import type { Pair } from "../../kit/pairs";
 import { createDigits } from "../../kit/sid";
 import { callSafely } from "../../kit/safe-call";
 import type { FaultKind, FaultPlan, Faults } from "./faults";

@@ -1,7 +1,7 @@
-import type { Decision, EventParameters, PushEventType } from "../../core/door";
+import type { EventParameters, PushEventType } from "../../core/door";
 import { callSafely } from "../../kit/safe-call";
 import { isFactorPayload, readDecision } from "./auth-payload";
-import type { Challenge, ChallengeDecision, NewChallenge } from "./entity";
+import type { Challenge, ChallengeDecision, Decision, NewChallenge } from "./entity";
 import type { Entity, Factor, FactorBinding } from "./entity";
 import { formatIso8601 } from "./dates";
 import { EmulatorError } from "../emulator-error";

@@ -72,6 +72,9 @@ export interface NewChallenge {
   hidden_details?: Readonly<Record<string, unknown>> | undefined;
 }
 
+/** The decision of a user on a device. */
+export type Decision = "approved" | "denied";
+
 /** Data that a device sends when its user approves or denies a challenge. */
 export interface ChallengeDecision {
   /** Custom metadata of the device, up to 1024 characters as JSON. @default none */
