@@ -33,10 +33,8 @@ export {
 } from "./event/event-parameters";
 export { INVENTED_PREFIXES, isInvented } from "./event/invented-event";
 export { parseEvent } from "./event/parse";
-export { detailsSchema, hiddenDetailsSchema, metadataSchema, sidSchema } from "./event/schema";
 
 // Signatures: the emulator, the test kit and the tools sign; `explain` and `record` look at captures.
-export { AUTH_TOKEN_EXPECTED, explainAuthToken, isAuthToken } from "./signature/auth-token";
 export { listBodyPairs } from "./signature/explain/bodies";
 export { explain, explainCause } from "./signature/explain/explain-signature";
 export { UncoveredTargetError, createGetParts } from "./signature/signed-parts";

@@ -1,6 +1,4 @@
 import {
-  AUTH_TOKEN_EXPECTED,
-  isAuthToken,
   type PushEventType,
   type PushEventVersion,
   SIGNATURE_HEADERS,
@@ -9,6 +7,7 @@ import {
   type WebhookRequest,
   signAcceptedRequest,
 } from "../core/door";
+import { AUTH_TOKEN, isAuthToken } from "../kit/auth-token";
 import { FORM_CONTENT_TYPES } from "../kit/form";
 import {
   isText,
@@ -64,7 +63,7 @@ export interface SignedRequest extends WebhookRequest {
 const SETTINGS_RULES: OptionRules<ReceiverSettings> = {
   authToken: {
     accepts: (value) => isAuthToken([value].flat()[0]),
-    expected: AUTH_TOKEN_EXPECTED,
+    expected: AUTH_TOKEN.expected,
     explain: () =>
       'Pass the token itself; instead of a function, the token that it returns: { ...options, authToken: "…" }.',
     required: true,

@@ -18,7 +18,7 @@ export function sidSchema(prefix: SidPrefix) {
 }
 
 /** The schema of a metadata parameter: string values only (specification, section 6.2). */
-export const metadataSchema = z.custom<Readonly<Record<string, string>>>(
+const metadataSchema = z.custom<Readonly<Record<string, string>>>(
   (value) => isMembers(value) && Object.values(value).every((one) => typeof one === "string"),
 );
 
@@ -48,7 +48,7 @@ function findFieldFault(field: unknown): string | undefined {
 }
 
 /** The schema of challenge_hidden_details (specification, section 6.2). */
-export const hiddenDetailsSchema = z.custom<Readonly<Record<string, unknown>>>(isMembers);
+const hiddenDetailsSchema = z.custom<Readonly<Record<string, unknown>>>(isMembers);
 
 const received = {
   params: z.array(z.tuple([z.string(), z.string()])),

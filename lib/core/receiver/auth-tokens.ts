@@ -6,7 +6,7 @@ import type { Pair } from "../../kit/pairs";
 import { isSid } from "../../kit/sid";
 import { FairMap } from "../delivery/fair-map";
 import { LookupSlots } from "./lookup-slots";
-import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../signature/auth-token";
+import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../../kit/auth-token";
 import type { KeyObject } from "node:crypto";
 import { createTokenKey } from "../signature/hmac";
 
