@@ -9,7 +9,7 @@
 import fc from "fast-check";
 import { pushWebhooks } from "express-push-verification";
 import { ApiError, createAdminClient, InputError } from "express-push-verification/admin";
-import { decodeForm } from "../../lib/kit/form";
+import { decodeForm } from "../../lib/core/event/form";
 import { joinParams } from "../../lib/core/signature/signature";
 import {
   ACCOUNT_SID,

@@ -4,7 +4,7 @@ const { randomUUID } = require("node:crypto");
 const { createMemoryDedupe } = require("../../dist");
 const { createMemoryOutcomes } = require("../../dist/core/delivery/memory-outcomes.js");
 const { toOutcome } = require("../../dist/core/delivery/outcome.js");
-const { decodeForm } = require("../../dist/kit/form.js");
+const { decodeForm } = require("../../dist/core/event/form.js");
 const { parseEvent } = require("../../dist/core/event/parse.js");
 const { signRequest } = require("./requests.cjs");
 

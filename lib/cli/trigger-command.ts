@@ -10,7 +10,7 @@ import {
   type PushEventType,
   signRequest,
 } from "../core/door";
-import { FORM_CONTENT_TYPES } from "../kit/form";
+import { FORM_CONTENT_TYPES } from "../kit/form-type";
 import { SendError, sendRequest, type WebhookRequest, type WebhookResponse } from "../emulator";
 import { signedRequest } from "../testing";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";

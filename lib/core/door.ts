@@ -6,7 +6,7 @@
 // All guests read errors by their codes; tools print the causes of a wrong signature.
 export { type WebhookErrorCode } from "./errors/codes";
 export { PermanentError } from "./errors/permanent-error";
-export { type SignatureCause, type SignatureReport } from "./errors/signature-causes";
+export { type SignatureReport } from "./errors/signature-causes";
 export { WebhookError } from "./errors/webhook-error";
 
 // Events: queues store and parse them, the emulator sends them, tools and test kits make them.
@@ -35,15 +35,12 @@ export { INVENTED_PREFIXES, isInvented } from "./event/invented-event";
 export { parseEvent } from "./event/parse";
 
 // Signatures: the emulator, the test kit and the tools sign; `explain` and `record` look at captures.
-export { listBodyPairs } from "./signature/explain/bodies";
-export { explain, explainCause } from "./signature/explain/explain-signature";
-export { UncoveredTargetError, createGetParts } from "./signature/signed-parts";
 export { signRequest, type WebhookRequest } from "./signature/signed-request";
 export { SIGNATURE_HEADERS } from "./signature/signature-headers";
 
 // Reports: a queue logs, traces and reports its health as a receiver does; OpenTelemetry listens.
 export { publish, trace, type Diagnostics, type Traces } from "./observability/diagnostics";
-export { Reporter, type Capture, type ErrorListener } from "./observability/reporter";
+export { Reporter, type ErrorListener } from "./observability/reporter";
 
 // Delivery: a queue implements `EventQueue`, runs the handlers, asks `confirm`, and keeps outcomes.
 export { type PendingWait } from "./delivery/challenge-wait";
@@ -88,7 +85,7 @@ export { createWaiters, joinOutcomeKey } from "./delivery/waiters";
 // The receiver: the console looks into it, and the test kit makes requests that it accepts.
 export { signAcceptedRequest } from "./receiver/accepted-request";
 export { isUuidUnique } from "./receiver/ambiguity";
-export { joinReceivedUrl } from "./receiver/incoming-request";
+export { explainCapture } from "./receiver/explain-capture";
 export {
   inspectReceiver,
   type ObservedRequest,

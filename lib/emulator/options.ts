@@ -1,6 +1,6 @@
 import { type PushEventType, SIGNATURE_HEADERS } from "../core/door";
 import { AUTH_TOKEN } from "../kit/auth-token";
-import { FORM_CONTENT_TYPES, isFormType } from "../kit/form";
+import { FORM_CONTENT_TYPES, isFormType } from "../kit/form-type";
 import type * as z from "zod";
 import { createDigits, createSid } from "../kit/sid";
 import { DURATION_MS, FUNCTION, HEADER_NAME, HOSTNAMES, sidRule } from "../kit/option-rules";

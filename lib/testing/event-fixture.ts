@@ -11,7 +11,7 @@ import {
   signAcceptedRequest,
   type V1_PARAMETERS,
 } from "../core/door";
-import { FORM_CONTENT_TYPES } from "../kit/form";
+import { FORM_CONTENT_TYPES } from "../kit/form-type";
 import type { Pair } from "../kit/pairs";
 import { describeType, oneOf, suggestName } from "../kit/validate-options";
 import { validateOptions, type OptionRules } from "../kit/validate-options";

@@ -8,7 +8,7 @@ import {
   signAcceptedRequest,
 } from "../core/door";
 import { AUTH_TOKEN, isAuthToken } from "../kit/auth-token";
-import { FORM_CONTENT_TYPES } from "../kit/form";
+import { FORM_CONTENT_TYPES } from "../kit/form-type";
 import {
   isText,
   validateOptions,

@@ -3,8 +3,7 @@ import { clearTimeout } from "node:timers";
 import { isUint8Array } from "node:util/types";
 import { Callbacks } from "../../kit/callbacks";
 import { WebhookError } from "../errors/webhook-error";
-import { KNOWN_NAMES } from "../event/event-parameters";
-import { assertWellFormed, decodeForm, isRawBody, MAX_PARAMETERS } from "../../kit/form";
+import { assertWellFormed, decodeForm, isRawBody, MAX_PARAMETERS } from "../event/form";
 import { listFlatPairs, type Pair } from "../../kit/pairs";
 
 /**
@@ -15,7 +14,7 @@ import { listFlatPairs, type Pair } from "../../kit/pairs";
 export function readParams(body: unknown, limitBytes: number): Pair[] {
   if (isRawBody(body)) {
     if (Buffer.byteLength(body) > limitBytes) throw tooLarge(limitBytes);
-    return decodeForm(body, KNOWN_NAMES);
+    return decodeForm(body);
   }
   // Another parser decoded the body. A nested form cannot be verified: nesting loses names.
   const pairs = listFlatPairs(body);

@@ -1,5 +1,5 @@
 import { escapeControls } from "../../kit/text";
-import { isRawBody } from "../../kit/form";
+import { isRawBody } from "../event/form";
 import type { Pair } from "../../kit/pairs";
 import type { WebhookError } from "../errors/webhook-error";
 import type { Capture, RejectedRequest } from "../observability/reporter";

@@ -11,7 +11,7 @@ import type { IncomingRequest } from "./incoming-request";
 import { andThen } from "../../kit/pending";
 import { readThrown } from "../../kit/thrown-value";
 import type { WebhookError } from "../errors/webhook-error";
-import { isRawBody } from "../../kit/form";
+import { isRawBody } from "../event/form";
 import { listFlatPairs, pairHeaders, type Pair } from "../../kit/pairs";
 
 /** A request of `node:http`; its body may have been read by another middleware or a platform. */

@@ -7,7 +7,7 @@ import { createNeutralCause } from "../../kit/neutral-cause";
 import { readThrown } from "../../kit/thrown-value";
 import { WebhookError } from "../errors/webhook-error";
 import type { IncomingRequest } from "./incoming-request";
-import { FormError } from "../../kit/form";
+import { FormError } from "../event/form";
 import { loadEngine } from "../signature/explain";
 import { UncoveredTargetError } from "../signature/signed-parts";
 

@@ -1,5 +1,4 @@
-import { KNOWN_NAMES } from "../event/event-parameters";
-import { decodeForm } from "../../kit/form";
+import { decodeForm } from "../event/form";
 import type { Pair } from "../../kit/pairs";
 import { StacklessError } from "../../kit/stackless-error";
 import { listSignedUrls, type UrlMatching } from "./signed-urls";
@@ -65,14 +64,7 @@ export function createGetParts(publicUrls: readonly string[], urlMatching: UrlMa
       const url = `${base}?${prefix ?? ""}${separator}${appended}`;
       const signedUrls = listSignedUrls(url, urlMatching);
       const publicUrlIndexes = signedUrls.map(() => index);
-      return [
-        {
-          signedUrls,
-          publicUrlIndexes,
-          signedParams: [],
-          params: decodeForm(appended, KNOWN_NAMES),
-        },
-      ];
+      return [{ signedUrls, publicUrlIndexes, signedParams: [], params: decodeForm(appended) }];
     });
     if (alternatives.length > 0) {
       // The longest configured query first: after a shorter one, its rest counts as a parameter.

@@ -1,7 +1,7 @@
 import type { SignatureCauseCode } from "../../errors/signature-causes";
 import { listBodyPairs, listUnwrapped, parseJsonObject, type GivenBody } from "./bodies";
 import { collectVariants, type Variant } from "./variants";
-import { isRawBody } from "../../../kit/form";
+import { isRawBody } from "../../event/form";
 import { listFlatPairs, type Pair } from "../../../kit/pairs";
 import { KNOWN_NAMES } from "../../event/event-parameters";
 import { decodeSafely, encodeSafely } from "../../../kit/text";

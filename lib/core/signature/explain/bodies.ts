@@ -1,5 +1,5 @@
 import { unzipSync } from "node:zlib";
-import { decodeForm, isRawBody } from "../../../kit/form";
+import { decodeForm, isRawBody } from "../../event/form";
 import { listFlatPairs, type Pair } from "../../../kit/pairs";
 import { decodeSafely, encodeForm, parseJson } from "../../../kit/text";
 import { trimQuotes } from "./variants";

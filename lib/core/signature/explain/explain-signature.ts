@@ -11,7 +11,7 @@ import type {
   SignatureCauseCode,
   SignatureReport,
 } from "../../errors/signature-causes";
-import { isRawBody } from "../../../kit/form";
+import { isRawBody } from "../../event/form";
 import { listFlatPairs, type Pair } from "../../../kit/pairs";
 import { encodeForm, escapeControls } from "../../../kit/text";
 import { hideUserInfo } from "../../../kit/url";

@@ -5,7 +5,7 @@ import type { ExplainSignatureOptions } from "./options";
 import { findFormFault } from "./signature-readings";
 import { CAUSES } from "../../errors/signature-causes";
 import type { SignatureCause, SignatureCauseCode } from "../../errors/signature-causes";
-import { isRawBody } from "../../../kit/form";
+import { isRawBody } from "../../event/form";
 import type { Pair } from "../../../kit/pairs";
 import { KNOWN_NAMES, listParameterNames } from "../../event/event-parameters";
 import { ANY_SID, isSid } from "../../../kit/sid";

@@ -1,8 +1,8 @@
 import fc from "fast-check";
-import { decodeForm, MAX_PARAMETERS } from "../../lib/kit/form";
-import { encodeForm } from "../support/webhook-requests";
-import { anyCharacter } from "../support/any-character";
-import { words } from "../support/attacker-texts";
+import { decodeForm, MAX_PARAMETERS } from "../../../lib/core/event/form";
+import { encodeForm } from "../../support/webhook-requests";
+import { anyCharacter } from "../../support/any-character";
+import { words } from "../../support/attacker-texts";
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
 

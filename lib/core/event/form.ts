@@ -1,20 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { isUint8Array } from "node:util/types";
-import { StacklessError } from "./stackless-error";
-import type { Pair } from "./pairs";
-
-/** The content types of a form: the spelling of some services, and the usual one. */
-export const FORM_CONTENT_TYPES = [
-  "application/x-www-urlencoded",
-  "application/x-www-form-urlencoded",
-] as const;
-
-const FORM_TYPE = new RegExp(`^\\s*(?:${FORM_CONTENT_TYPES.join("|")})\\s*(?:;|$)`, "i");
-
-/** Returns whether a Content-Type names a form, with any parameters. */
-export function isFormType(contentType: string): boolean {
-  return FORM_TYPE.test(contentType);
-}
+import { StacklessError } from "../../kit/stackless-error";
+import type { Pair } from "../../kit/pairs";
+import { KNOWN_NAMES } from "./event-parameters";
 
 /** Returns whether a body is the exact text or bytes that were received. */
 export function isRawBody(body: unknown): body is string | Uint8Array {
@@ -44,13 +32,9 @@ export class FormError extends StacklessError {
  * `a[b]` and `__proto__` are names like any other, and a repeated name is a repeated pair.
  * Decoding stops at the first broken escape and after {@link MAX_PARAMETERS} parameters.
  *
- * @param names texts to return in place of equal names: a name that was read is a slice of its form.
  * @throws FormError for invalid UTF-8 or percent-encoding, a lone surrogate, too many parameters.
  */
-export function decodeForm(
-  form: Uint8Array | string,
-  names: ReadonlyMap<string, string> = NO_NAMES,
-): Pair[] {
+export function decodeForm(form: Uint8Array | string): Pair[] {
   if (typeof form === "string") assertWellFormed(form);
   const bytes = typeof form === "string" ? Buffer.from(form) : form;
   const decoded = bytes.length < ROOM.length ? ROOM : Buffer.allocUnsafe(bytes.length + 1);
@@ -96,10 +80,8 @@ export function decodeForm(
     throw malformed("has percent-encoding of bytes that are not UTF-8");
   }
   // Not TextDecoder, which drops a leading byte order mark: it is signed as part of a name.
-  return cutPairs(decoded.toString(isAscii ? "latin1" : "utf8", 0, length), count, names);
+  return cutPairs(decoded.toString(isAscii ? "latin1" : "utf8", 0, length), count);
 }
-
-const NO_NAMES: ReadonlyMap<string, string> = new Map();
 
 const AMPERSAND = 0x26;
 const EQUALS_SIGN = 0x3d;
@@ -122,7 +104,7 @@ const ROOM = Buffer.alloc(65_536 + 1);
 /** The start, the `=` or -1, and the end of each parameter. */
 const OFFSETS = new Int32Array(3 * MAX_PARAMETERS);
 
-function cutPairs(text: string, count: number, names: ReadonlyMap<string, string>): Pair[] {
+function cutPairs(text: string, count: number): Pair[] {
   const pairs: Pair[] = [];
   for (let index = 0; index < count; index++) {
     const start = OFFSETS[3 * index];
@@ -130,7 +112,7 @@ function cutPairs(text: string, count: number, names: ReadonlyMap<string, string
     const end = OFFSETS[3 * index + 2];
     const name = text.slice(start, equalsAt === -1 ? end : equalsAt);
     const value = equalsAt === -1 ? "" : text.slice(equalsAt + 1, end);
-    pairs.push([names.get(name) ?? name, value]);
+    pairs.push([KNOWN_NAMES.get(name) ?? name, value]);
   }
   return pairs;
 }
@@ -141,7 +123,10 @@ export function assertWellFormed(text: string): void {
 }
 
 function tooLong(): FormError {
-  return new FormError("too long", `The form has more than ${MAX_PARAMETERS} parameters.`);
+  return new FormError(
+    "too long",
+    `The webhook request has more than ${MAX_PARAMETERS} parameters.`,
+  );
 }
 
 function malformed(problem: string): FormError {
