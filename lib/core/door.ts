@@ -4,34 +4,19 @@
  */
 
 // All guests read errors by their codes; tools print the causes of a wrong signature.
-export { type WebhookErrorCode } from "./errors/codes";
-export { PermanentError } from "./errors/permanent-error";
 export { type SignatureReport } from "./errors/signature-causes";
 export { WebhookError } from "./errors/webhook-error";
 
 // Events: queues store and parse them, the emulator sends them, tools and test kits make them.
 export {
   PUSH_EVENT_TYPES,
-  isChallengeEvent,
-  isPushEventType,
-  type ChallengeDetails,
-  type ChallengeEvent,
-  type DeliveryResult,
   type PushEvent,
   type PushEventOf,
   type PushEventType,
   type UnknownPushEvent,
 } from "./event/event";
-export {
-  V1_PARAMETERS,
-  hasParameter,
-  listEventPairs,
-  listParameterNames,
-  type EventParameters,
-  type ParameterName,
-  type PushEventVersion,
-} from "./event/event-parameters";
-export { INVENTED_PREFIXES, isInvented } from "./event/invented-event";
+export { listEventPairs, listParameterNames } from "./event/event-parameters";
+export { INVENTED_PREFIXES } from "./event/invented-event";
 export { parseEvent } from "./event/parse";
 
 // Signatures: the emulator, the test kit and the tools sign; `explain` and `record` look at captures.
@@ -39,20 +24,12 @@ export { signRequest, type WebhookRequest } from "./signature/signed-request";
 export { SIGNATURE_HEADERS } from "./signature/signature-headers";
 
 // Reports: a queue logs, traces and reports its health as a receiver does; OpenTelemetry listens.
-export { publish, trace, type Diagnostics, type Traces } from "./observability/diagnostics";
-export { Reporter, type ErrorListener } from "./observability/reporter";
+export { trace, type Diagnostics, type Traces } from "./observability/diagnostics";
 
 // Delivery: a queue implements `EventQueue`, runs the handlers, asks `confirm`, and keeps outcomes.
 export { type PendingWait } from "./delivery/challenge-wait";
-export {
-  ConfirmationPending,
-  confirmOnce,
-  type Confirm,
-  type ConfirmContext,
-  type Confirmation,
-} from "./delivery/confirmation";
-export { type Claim, type DedupeClaim, type DedupeStore } from "./delivery/dedupe-store";
-export { createDispatch } from "./delivery/dispatch";
+export { confirmOnce, type Confirm } from "./delivery/confirmation";
+export { type DedupeStore } from "./delivery/dedupe-store";
 export {
   type DeadLetter,
   type DeadLetterOptions,
@@ -65,26 +42,14 @@ export {
   type QueueUser,
   type UserData,
 } from "./delivery/event-queue";
-export {
-  areHandlersEmpty,
-  findConfirm,
-  isHandlers,
-  type Handlers,
-} from "./delivery/handler-registry";
-export {
-  readOutcome,
-  toOutcome,
-  writeOutcome,
-  type ChallengeOutcome,
-  type FetchOutcome,
-} from "./delivery/outcome";
-export { type OutcomeStore } from "./delivery/outcome-store";
+export { type Handlers } from "./delivery/handler-registry";
+export { findOutcome, readOutcome, writeOutcome } from "./delivery/outcome";
 export { createRequestRetry } from "./delivery/retry-request";
-export { createWaiters, joinOutcomeKey } from "./delivery/waiters";
+export { StoredDelivery, type HandlingOptions } from "./delivery/stored-delivery";
+export { Waiters } from "./delivery/waiters";
 
 // The receiver: the console looks into it, and the test kit makes requests that it accepts.
-export { signAcceptedRequest } from "./receiver/accepted-request";
-export { isUuidUnique } from "./receiver/ambiguity";
+export { signAcceptedRequest, type ReceiverSettings } from "./receiver/accepted-request";
 export { explainCapture } from "./receiver/explain-capture";
 export {
   inspectReceiver,
@@ -92,4 +57,3 @@ export {
   type ReceiverInspection,
 } from "./receiver/inspection";
 export { type PushWebhooks } from "./receiver/receiver";
-export { VERIFY_RULES, type VerifyOptions } from "./receiver/verify-options";

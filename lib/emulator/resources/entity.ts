@@ -1,4 +1,10 @@
-import type { ChallengeDetails } from "../../core/door";
+import type { listEventPairs, PushEventOf } from "../../core/door";
+
+/** The texts of an event, by parameter. */
+export type EventFields = Parameters<typeof listEventPairs>[1];
+
+/** What a challenge shows to its user. */
+type ChallengeDetails = NonNullable<PushEventOf<"challenge.approved", "v2">["challenge_details"]>;
 
 /** User of the service, known by an identifier that the app chose. */
 export interface Entity {
