@@ -1,15 +1,13 @@
-import {
-  type ChallengeOutcome,
-  createWaiters,
-  joinOutcomeKey,
-  type OutcomeStore,
-  readOutcome,
-  writeOutcome,
-} from "../core/door";
+import { type EventQueue, readOutcome, Waiters, writeOutcome } from "../core/door";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";
 import type { Storage, StoredOutcome } from "./storage";
 import { hashKey } from "./event-key";
+
+type OutcomeStore = EventQueue["outcomes"];
+
+/** The outcome of a challenge, as a receiver or a wait has it. */
+export type Outcome = Parameters<OutcomeStore["record"]>[1];
 
 const RECHECK_MS = 3_000;
 
@@ -18,7 +16,7 @@ const RECHECK_MS = 3_000;
  * each hint.
  */
 export function createSharedOutcomes(storage: Storage, { name, maxWaiting }: QueueSettings) {
-  const waiters = createWaiters(maxWaiting);
+  const waiters = new Waiters(maxWaiting, (key) => hashKey(name, key));
   /** The keys that wait for a read: a store that stalls gets each of them once. */
   const toRead = new Set<string>();
   const readValue = createBatches(async (keys: readonly string[]) => {
@@ -47,17 +45,14 @@ export function createSharedOutcomes(storage: Storage, { name, maxWaiting }: Que
 
   const recheck = () => notice(waiters.listKeys());
   const rechecks = setInterval(recheck, RECHECK_MS).unref();
-  const keyOf = (account: string, challengeSid: string) =>
-    hashKey(name, joinOutcomeKey({ account, challengeSid }));
   return {
     wait: ((wait) => {
-      const key = keyOf(wait.account, wait.challengeSid);
-      const outcome = waiters.wait(key, wait);
-      notice([key]);
+      const outcome = waiters.wait(wait);
+      notice([waiters.keyOf(wait)]);
       return outcome;
     }) satisfies OutcomeStore["wait"],
-    toStored: (account: string, outcome: ChallengeOutcome): StoredOutcome => ({
-      key: keyOf(account, outcome.challenge_sid),
+    toStored: (account: string, outcome: Outcome): StoredOutcome => ({
+      key: waiters.keyOf({ account, challengeSid: outcome.challenge_sid }),
       value: writeOutcome(outcome),
     }),
     /** Reads the outcomes that were stored under these keys, if waits are pending for them. */

@@ -1,30 +1,25 @@
 import {
-  type ChallengeEvent,
-  type ChallengeOutcome,
-  CLOSED,
   createRequestRetry,
-  type DeliveryResult,
   type EventOperations,
   type EventQueue,
+  findOutcome,
   type Handlers,
-  type Health,
-  isChallengeEvent,
   type QueuedEvent,
-  toOutcome,
   trace,
 } from "../core/door";
+import { CLOSED, type Health } from "../kit/health";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../kit/closing";
 import { validateOptions } from "../kit/validate-options";
 import { Availability, createClosedError } from "./availability";
 import { createBatches } from "./batches";
 import { createEventOperations } from "./dead-letters";
 import { describeQueueHealth } from "./health";
-import { createSharedOutcomes } from "./outcomes";
+import { createSharedOutcomes, type Outcome } from "./outcomes";
 import { QueueError } from "./queue-error";
 import type { QueueSettings } from "./queue-options";
 import { createRunner, type WorkOptions } from "./runner";
 import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from "./storage";
-import { compareContent, toNewEvent } from "./stored-event";
+import { compareContent, toNewEvent, type DeliveryResult } from "./stored-event";
 import { createUserOperations } from "./user-data";
 import { ClaimingPool, type RunningWorker, type WorkerContext, type WorkerPool } from "./worker";
 
@@ -190,7 +185,7 @@ class OpenQueue {
     );
   }
 
-  async record(account: string, outcome: ChallengeOutcome): Promise<void> {
+  async record(account: string, outcome: Outcome): Promise<void> {
     const stored = this.outcomes.toStored(account, outcome);
     await this.run((isWanted) => this.#storeOutcome(stored, isWanted));
     this.outcomes.notice([stored.key]);
@@ -198,8 +193,8 @@ class OpenQueue {
 
   work(handlers: Handlers, options: WorkOptions = {}): EventWorker {
     this.#assertNotClosed();
-    const runner = this.#createRunner(handlers, options, this.#settings, (account, event) =>
-      this.#recordConfirmed(account, event),
+    const runner = this.#createRunner(handlers, options, this.#settings, (account, outcome) =>
+      this.#recordConfirmed(account, outcome),
     );
     const worker = this.#pool.startWorker(runner, this.#context);
     this.#workers.add(worker);
@@ -267,9 +262,8 @@ class OpenQueue {
     deadlineAtMs: number,
     carrier: Record<string, string> | undefined,
   ): Promise<DeliveryResult> {
-    const { event, account, needsConfirmation = false } = queued;
-    const isKnown = isChallengeEvent(event) && !needsConfirmation;
-    const outcome = isKnown ? this.outcomes.toStored(account, toOutcome(event)) : undefined;
+    const known = findOutcome(queued);
+    const outcome = known && this.outcomes.toStored(queued.account, known);
     const added = toNewEvent(this.#settings.name, queued, outcome, carrier);
     const kept = await this.run((isWanted) => this.#storeEvent(added, isWanted), deadlineAtMs);
     const result = compareContent(queued, added.content, kept);
@@ -281,11 +275,11 @@ class OpenQueue {
   }
 
   /** Also while the queue closes, and without a limit: an outage must not use up attempts. */
-  async #recordConfirmed(account: string, event: ChallengeEvent): Promise<void> {
-    const outcome = this.outcomes.toStored(account, toOutcome(event));
-    const record = () => this.#storeOutcome(outcome).then(() => true);
+  async #recordConfirmed(account: string, outcome: Outcome): Promise<void> {
+    const stored = this.outcomes.toStored(account, outcome);
+    const record = () => this.#storeOutcome(stored).then(() => true);
     if ((await this.#availability.writeAtLast(record)) !== true) throw createClosedError();
-    this.outcomes.notice([outcome.key]);
+    this.outcomes.notice([stored.key]);
   }
 
   #toEventWorker(worker: RunningWorker): EventWorker {

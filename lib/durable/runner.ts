@@ -1,45 +1,15 @@
-import {
-  areHandlersEmpty,
-  type ChallengeEvent,
-  type Confirm,
-  ConfirmationPending,
-  confirmOnce,
-  createDispatch,
-  Reporter,
-  type ErrorListener,
-  findConfirm,
-  type Handlers,
-  isChallengeEvent,
-  isHandlers,
-  isInvented,
-  PermanentError,
-  publish,
-  WebhookError,
-} from "../core/door";
-import { escapeControls } from "../kit/text";
-import { describeReasons, listReasons } from "../kit/thrown-value";
+import { type Handlers, type HandlingOptions, StoredDelivery } from "../core/door";
 import { CONFIRM, FUNCTION } from "../kit/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../kit/validate-options";
+import type { Outcome } from "./outcomes";
 import { pauseOf, type QueueSettings } from "./queue-options";
 import type { FailedRun, Run } from "./storage";
-import { addFailure, readEventNames, readStoredEvent, type RestoredEvent } from "./stored-event";
+import { addFailure, readEventNames, readStoredEvent } from "./stored-event";
 
-/** Options of `queue.work`. */
-export interface WorkOptions {
+/** How many events of `queue.work` are handled, and how. */
+export interface WorkOptions extends HandlingOptions {
   /** How many events are handled at a time in this process. @default 16 */
   concurrency?: number | undefined;
-  /** How long the handlers of an event may run, in milliseconds. @default 10_000 */
-  handlerTimeoutMs?: number | undefined;
-  /**
-   * Confirms the events of receivers with the option `confirm`, in each attempt, before their outcome
-   * is recorded and their handlers run. `false` makes an event a dead letter at once, `"pending"`
-   * after the last attempt.
-   * @default the option of the receiver of these handlers in this process; without one, such an
-   *   event fails
-   */
-  confirm?: Confirm | undefined;
-  /** Called with the failure of each attempt. @default none */
-  onError?: ErrorListener | undefined;
 }
 
 const WORK_RULES = {
@@ -49,31 +19,8 @@ const WORK_RULES = {
   onError: FUNCTION,
 };
 
-function validateWork(handlers: Handlers, options: WorkOptions): void {
-  validateOptions("work", options, WORK_RULES);
-  if (!isHandlers(handlers)) {
-    throw new TypeError(
-      "work: handlers must be the result of createHandlers(), or push.handlers of a receiver.",
-    );
-  }
-  if (areHandlersEmpty(handlers)) {
-    throw new TypeError(
-      "work: handlers has no handler: every event would count as unhandled. Call handlers.on() before queue.work(handlers).",
-    );
-  }
-}
-
 /** Why a run failed. */
-export interface RunFailure {
-  /** The code, and the messages of the errors that handlers threw. */
-  reason: string;
-  /** Whether another run is of no use. */
-  isPermanent: boolean;
-  /** Whether it is not confirmed: a genuine event may have the uuid of this dead letter. */
-  isForged: boolean;
-  /** Undefined when its process died. */
-  durationMs?: number;
-}
+export type RunFailure = NonNullable<Awaited<ReturnType<StoredDelivery["run"]>>>;
 
 /**
  * Plans what becomes of an event after a failed run: another run, or a dead letter.
@@ -110,34 +57,18 @@ export type Runner = ReturnType<typeof createRunner>;
 export function createRunner(
   handlers: Handlers,
   options: WorkOptions,
-  { name: queue, logger }: Pick<QueueSettings, "name" | "logger">,
-  recordOutcome: (account: string, event: ChallengeEvent) => Promise<void>,
+  { name, logger }: Pick<QueueSettings, "name" | "logger">,
+  recordOutcome: (account: string, outcome: Outcome) => Promise<void>,
 ) {
-  validateWork(handlers, options);
-  const { concurrency = 16, handlerTimeoutMs = 10_000, confirm, onError } = options;
-  const reports = new Reporter(logger, { queue });
-  if (onError !== undefined) reports.onError(onError);
-  const dispatch = createDispatch(handlers, reports);
+  validateOptions("work", options, WORK_RULES);
+  const { concurrency = 16 } = options;
+  const delivery = new StoredDelivery(handlers, options, { name, logger, recordOutcome });
   let running = 0;
   let changedAtMs = performance.now();
 
-  function read(stored: unknown): RestoredEvent {
-    try {
-      return readStoredEvent(stored);
-    } catch (reason) {
-      // Another error may quote the parameters. Another version may read them in a later attempt.
-      const message = "This version cannot read a stored event.";
-      const isNamed = reason instanceof WebhookError && reason.code === "INTERNAL_ERROR";
-      const error = isNamed ? reason : new WebhookError("INTERNAL_ERROR", message);
-      reports.error(error);
-      throw error;
-    }
-  }
-
-  async function confirmAndRecord(restored: RestoredEvent): Promise<void> {
-    const { event, account, receiver, ambiguity } = restored;
-    await confirmOnce(confirm ?? findConfirm(handlers, receiver), event, ambiguity);
-    if (isChallengeEvent(event)) await recordOutcome(account, event);
+  function count(change: 1 | -1): void {
+    running += change;
+    changedAtMs = performance.now();
   }
 
   return {
@@ -150,42 +81,14 @@ export function createRunner(
      * event and it is not confirmed.
      */
     async handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {
-      running++;
-      const startMs = (changedAtMs = performance.now());
-      try {
-        const restored = read(stored);
-        const { event, authTokenIndex, publicUrlIndex, receiver, carrier } = restored;
-        const context = { attempt, authTokenIndex, publicUrlIndex, receiver };
-        const prepare =
-          restored.needsConfirmation === true ? () => confirmAndRecord(restored) : undefined;
-        await dispatch(event, context, handlerTimeoutMs, { queue, carrier, prepare });
-        return undefined;
-      } catch (error) {
-        const { code, cause, message } = error as WebhookError;
-        const isForged = code === "NOT_CONFIRMED";
-        const isFinal = isForged && !(cause instanceof ConfirmationPending);
-        // Reported above, and no dead letter: the service cannot confirm what a tool of ours invented.
-        if (isFinal && isInvented(readEventNames(stored).uuid)) return undefined;
-        return {
-          reason: `${code}: ${describeReasons(cause) ?? message}`,
-          isPermanent: isFinal || listReasons(cause).some((one) => one instanceof PermanentError),
-          isForged,
-          durationMs: performance.now() - startMs,
-        };
-      } finally {
-        running--;
-        changedAtMs = performance.now();
-      }
+      count(1);
+      const failure = await delivery.run(() => readStoredEvent(stored), attempt);
+      count(-1);
+      // Reported, and no dead letter: the service cannot confirm what a tool of ours invented.
+      return failure?.isInvented === true ? undefined : failure;
     },
     /** Reports a stored event that is a dead letter now. */
-    reportDeadLetter(stored: unknown, attempts: number, error: string): void {
-      const { receiver, ...names } = readEventNames(stored);
-      publish("dead-lettered", () => ({ type: names.type, attempts }));
-      const message = "An event is a dead letter now";
-      // Texts of a signer, and of an error that may quote one.
-      const [type, uuid] = [names.type, names.uuid].map(escapeControls);
-      const fields = { queue, receiver, type, uuid, attempts, error: escapeControls(error) };
-      logger?.error(fields, message);
-    },
+    reportDeadLetter: (stored: unknown, attempts: number, error: string) =>
+      delivery.reportDeadLetter(readEventNames(stored), attempts, error),
   };
 }

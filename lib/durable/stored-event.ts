@@ -2,8 +2,8 @@ import { hashText } from "../kit/hash";
 import { hostname } from "node:os";
 import * as z from "zod";
 import {
-  type DeliveryResult,
   type EventFailure,
+  type EventQueue,
   parseEvent,
   type PushEvent,
   type QueuedEvent,
@@ -14,6 +14,9 @@ import { cutText, parseJson, toAsciiJson } from "../kit/text";
 import { EVENT_FORMAT, migrateEvent } from "./event-format";
 import { hashKey, joinEventKey } from "./event-key";
 import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
+
+/** What the delivery of an event has come to. */
+export type DeliveryResult = Awaited<ReturnType<EventQueue["store"]>>;
 
 /** How many failed attempts of an event are kept. */
 const MAX_FAILURES = 10;

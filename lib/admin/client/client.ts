@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Pair } from "../../core/door";
+import type { Pair } from "../../kit/pairs";
 import { checkWebhooks } from "./configuration-drift";
 import { ensureWebhook } from "./ensure-webhook";
 import type { Challenges, Factors, Keys, Webhooks } from "./resources";

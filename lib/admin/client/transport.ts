@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { readLimited } from "../../kit/local-server";
 import { encodeForm, parseJson } from "../../kit/text";
-import type { Pair } from "../../core/door";
+import type { Pair } from "../../kit/pairs";
 import { pauseAfter } from "../../kit/backoff";
 import { ApiError, createApiError, findErrorCode, type FailedRequest } from "./api-error";
 import type { CheckedClientOptions, FetchOptions, ServiceResponse } from "./options";

@@ -2,12 +2,12 @@ import {
   type Confirm,
   confirmOnce,
   type ObservedRequest,
-  type Pair,
   type PushEvent,
   type PushWebhooks,
   type QueuedEvent,
   type UnknownPushEvent,
 } from "../../core/door";
+import type { Pair } from "../../kit/pairs";
 import { copyText } from "../../kit/text";
 import type { QueuedState, RequestDetails } from "./console-view";
 import { maskIdentity, maskText } from "./mask";

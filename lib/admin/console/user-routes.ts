@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { sidSchema, type QueueUser } from "../../core/door";
+import type { QueueUser } from "../../core/door";
+import { sidSchema } from "../client/schemas";
 import type { Route } from "../http/route";
 import type { ConsoleQueue } from "./queue-view";
 

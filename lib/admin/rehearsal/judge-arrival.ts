@@ -1,4 +1,4 @@
-import type { ReceiverInspection, WebhookError, WebhookErrorCode } from "../../core/door";
+import type { ReceiverInspection, WebhookError } from "../../core/door";
 import { describeReasons } from "../../kit/thrown-value";
 import type { Arrival } from "./arrival";
 import { probeUrl } from "./probe";
@@ -22,7 +22,7 @@ export interface Circumstances {
 }
 
 /** The links that a code is about; any other code is about the delivery. */
-const LINKS: Partial<Record<WebhookErrorCode, RehearsalLink>> = {
+const LINKS: Partial<Record<WebhookError["code"], RehearsalLink>> = {
   SIGNATURE_MISSING: "signature",
   SIGNATURE_MALFORMED: "signature",
   SIGNATURE_MISMATCH: "signature",
@@ -112,7 +112,7 @@ function judgeQueued(arrival: Arrival, waited: Waited, given: Circumstances): vo
   const { status, workers, failures } = arrival;
   const sinceMs = performance.now() - arrival.startMs;
   const last = failures.at(-1) ?? "";
-  const link = LINKS[last.replace(/:.*/s, "") as WebhookErrorCode];
+  const link = LINKS[last.replace(/:.*/s, "") as WebhookError["code"]];
   if (!skipConfirm(given)) {
     if (waited.outcome !== undefined) rows.ok("confirm", waited.atMs - arrival.startMs);
     else if (link === "confirm") {

@@ -1,6 +1,6 @@
 import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
 import type { RequestIdentity } from "./dedupe";
-import type { Health } from "../observability/health";
+import type { Health } from "../../kit/health";
 import type { OutcomeStore } from "./outcome-store";
 
 /** An authenticated event that a queue stores. @experimental */

@@ -1,19 +1,4 @@
-/** The name and value of one parameter, decoded. */
-export type Pair = readonly [name: string, value: string];
-
-/** Lists the pairs of an object whose values are strings or lists of strings; else undefined. */
-export function listFlatPairs(value: unknown): Pair[] | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const pairs: Pair[] = [];
-  for (const [name, one] of Object.entries(value) as [string, unknown][]) {
-    for (const text of Array.isArray(one) ? (one as unknown[]) : [one]) {
-      if (typeof text !== "string") return undefined;
-      pairs.push([name, text]);
-    }
-  }
-  // A parser sets an empty object when it does not know the content type.
-  return pairs.length > 0 ? pairs : undefined;
-}
+import type { Pair } from "../../kit/pairs";
 
 /** The parameters that every event has, in the order of the specification (section 6.3). */
 const COMMON = [

@@ -1,20 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { isUint8Array } from "node:util/types";
 import { StacklessError } from "../../kit/stackless-error";
-import { KNOWN_NAMES, type Pair } from "./event-parameters";
-
-/** The content types of a form: the specification's own spelling (section 5), and the usual one. */
-export const FORM_CONTENT_TYPES = [
-  "application/x-www-urlencoded",
-  "application/x-www-form-urlencoded",
-] as const;
-
-const FORM_TYPE = new RegExp(`^\\s*(?:${FORM_CONTENT_TYPES.join("|")})\\s*(?:;|$)`, "i");
-
-/** Returns whether a Content-Type names a form, with any parameters. */
-export function isFormType(contentType: string): boolean {
-  return FORM_TYPE.test(contentType);
-}
+import type { Pair } from "../../kit/pairs";
+import { KNOWN_NAMES } from "./event-parameters";
 
 /** Returns whether a body is the exact text or bytes that were received. */
 export function isRawBody(body: unknown): body is string | Uint8Array {

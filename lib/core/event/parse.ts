@@ -1,5 +1,6 @@
 import type * as z from "zod/mini";
-import { hasParameter, KNOWN_NAMES, listParameterNames, type Pair } from "./event-parameters";
+import { hasParameter, KNOWN_NAMES, listParameterNames } from "./event-parameters";
+import type { Pair } from "../../kit/pairs";
 import { WebhookError } from "../errors/webhook-error";
 import { isPushEventType, PUSH_EVENT_TYPES } from "./event";
 import type { EventIssue, PushEvent, PushEventType, UnknownPushEvent } from "./event";

@@ -11,7 +11,7 @@ import { joinReceivedUrl, type IncomingRequest } from "./incoming-request";
 import type { PushMethod, VerifySettings } from "./verify-options";
 import { andThen } from "../../kit/pending";
 import { WebhookError } from "../errors/webhook-error";
-import type { Pair } from "../event/event-parameters";
+import type { Pair } from "../../kit/pairs";
 import { describeReport, explainSignature } from "../signature/explain";
 import type { SignatureReport } from "../errors/signature-causes";
 import type { ExplainSignatureOptions } from "../signature/explain/options";

@@ -4,7 +4,7 @@ import { isUint8Array } from "node:util/types";
 import { Callbacks } from "../../kit/callbacks";
 import { WebhookError } from "../errors/webhook-error";
 import { assertWellFormed, decodeForm, isRawBody, MAX_PARAMETERS } from "../event/form";
-import { listFlatPairs, type Pair } from "../event/event-parameters";
+import { listFlatPairs, type Pair } from "../../kit/pairs";
 
 /**
  * Reads the parameters from bytes, a string, or a flat form of strings and lists of strings.

@@ -1,6 +1,6 @@
 import { escapeControls } from "../../kit/text";
 import { isRawBody } from "../event/form";
-import type { Pair } from "../event/event-parameters";
+import type { Pair } from "../../kit/pairs";
 import type { WebhookError } from "../errors/webhook-error";
 import type { Capture, RejectedRequest } from "../observability/reporter";
 

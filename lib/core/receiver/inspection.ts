@@ -1,8 +1,8 @@
 import type { PendingWait } from "../delivery/challenge-wait";
 import type { QueuedEvent } from "../delivery/event-queue";
 import type { WebhookError } from "../errors/webhook-error";
-import { FORM_CONTENT_TYPES } from "../event/form";
-import type { Pair } from "../event/event-parameters";
+import { FORM_CONTENT_TYPES } from "../../kit/form-type";
+import type { Pair } from "../../kit/pairs";
 import type { DeliveryResult } from "../event/event";
 import type { RejectedRequest } from "../observability/reporter";
 import { callSafely } from "../../kit/safe-call";

@@ -30,7 +30,7 @@ import type { DeliveryResult } from "../event/event";
 import { createAccountScope } from "../delivery/account-scope";
 import { createMemoryOutcomes } from "../delivery/memory-outcomes";
 import { publish, trace } from "../observability/diagnostics";
-import { CLOSED, type Health } from "../observability/health";
+import { CLOSED, type Health } from "../../kit/health";
 import { Reporter, type ErrorListener, type RejectedListener } from "../observability/reporter";
 import { validateOptions } from "../../kit/validate-options";
 

@@ -1,6 +1,6 @@
 import { timingSafeEqual, type KeyObject } from "node:crypto";
-import type { Pair } from "../event/event-parameters";
-import { AUTH_TOKEN_EXPECTED, isAuthToken } from "./auth-token";
+import type { Pair } from "../../kit/pairs";
+import { AUTH_TOKEN, isAuthToken } from "../../kit/auth-token";
 import { createTokenKey, signText } from "./hmac";
 import { listSignedUrls, stripUnsigned, type UrlMatching } from "./signed-urls";
 import { describeType } from "../../kit/validate-options";
@@ -154,6 +154,6 @@ function assertSignable(owner: string, url: unknown, params: unknown): void {
 
 function assertToken(authToken: unknown): void {
   if (!isAuthToken(authToken)) {
-    throw new TypeError(`authToken must be ${AUTH_TOKEN_EXPECTED} (its value is not shown).`);
+    throw new TypeError(`authToken must be ${AUTH_TOKEN.expected} (its value is not shown).`);
   }
 }

@@ -1,5 +1,5 @@
 import { decodeForm } from "../event/form";
-import type { Pair } from "../event/event-parameters";
+import type { Pair } from "../../kit/pairs";
 import { StacklessError } from "../../kit/stackless-error";
 import { listSignedUrls, type UrlMatching } from "./signed-urls";
 

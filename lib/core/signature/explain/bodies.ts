@@ -1,6 +1,6 @@
 import { unzipSync } from "node:zlib";
 import { decodeForm, isRawBody } from "../../event/form";
-import { listFlatPairs, type Pair } from "../../event/event-parameters";
+import { listFlatPairs, type Pair } from "../../../kit/pairs";
 import { decodeSafely, encodeForm, parseJson } from "../../../kit/text";
 import { trimQuotes } from "./variants";
 
