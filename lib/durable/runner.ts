@@ -12,6 +12,7 @@ import {
   isChallengeEvent,
   isHandlers,
   isInvented,
+  maskText,
   PermanentError,
   publish,
   WebhookError,
@@ -21,6 +22,7 @@ import { describeReasons, listReasons } from "../kit/thrown-value";
 import { CONFIRM, FUNCTION } from "../kit/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../kit/validate-options";
 import { pauseOf, type QueueSettings } from "./queue-options";
+import type { Step, NoteStep } from "./steps";
 import type { FailedRun, Run } from "./storage";
 import { addFailure, readEventNames, readStoredEvent, type RestoredEvent } from "./stored-event";
 
@@ -67,6 +69,8 @@ function validateWork(handlers: Handlers, options: WorkOptions): void {
 export interface RunFailure {
   /** The code, and the messages of the errors that handlers threw. */
   reason: string;
+  /** The reason without the values of the event: one for all users, at most 500 characters. */
+  masked: string;
   /** Whether another run is of no use. */
   isPermanent: boolean;
   /** Whether it is not confirmed: a genuine event may have the uuid of this dead letter. */
@@ -100,18 +104,23 @@ export function planFailure(
 /** Runs the handlers of stored events, for the worker of any engine. */
 export type Runner = ReturnType<typeof createRunner>;
 
+/** What a runner does with its queue. */
+export interface RunnerContext {
+  /** Records an outcome that was confirmed; goes on until the store has it, or the queue is closed. */
+  recordOutcome(account: string, event: ChallengeEvent): Promise<void>;
+  noteStep: NoteStep;
+}
+
 /**
  * Creates the runner of a worker.
  *
- * @param recordOutcome records an outcome that was confirmed; goes on until the store has it, or the
- *   queue is closed.
  * @throws TypeError as `queue.work`.
  */
 export function createRunner(
   handlers: Handlers,
   options: WorkOptions,
   { name: queue, logger }: Pick<QueueSettings, "name" | "logger">,
-  recordOutcome: (account: string, event: ChallengeEvent) => Promise<void>,
+  { recordOutcome, noteStep }: RunnerContext,
 ) {
   validateWork(handlers, options);
   const { concurrency = 16, handlerTimeoutMs = 10_000, confirm, onError } = options;
@@ -140,6 +149,14 @@ export function createRunner(
     if (isChallengeEvent(event)) await recordOutcome(account, event);
   }
 
+  async function run(restored: RestoredEvent, attempt: number): Promise<void> {
+    const { event, authTokenIndex, publicUrlIndex, receiver, carrier } = restored;
+    const context = { attempt, authTokenIndex, publicUrlIndex, receiver };
+    const prepare =
+      restored.needsConfirmation === true ? () => confirmAndRecord(restored) : undefined;
+    await dispatch(event, context, handlerTimeoutMs, { queue, carrier, prepare });
+  }
+
   return {
     /** How many events may be handled at a time. */
     concurrency,
@@ -152,22 +169,28 @@ export function createRunner(
     async handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {
       running++;
       const startMs = (changedAtMs = performance.now());
+      const note = (step: Step) =>
+        noteStep(stored, { attempt, durationMs: Math.round(performance.now() - startMs), ...step });
+      let restored: RestoredEvent | undefined;
       try {
-        const restored = read(stored);
-        const { event, authTokenIndex, publicUrlIndex, receiver, carrier } = restored;
-        const context = { attempt, authTokenIndex, publicUrlIndex, receiver };
-        const prepare =
-          restored.needsConfirmation === true ? () => confirmAndRecord(restored) : undefined;
-        await dispatch(event, context, handlerTimeoutMs, { queue, carrier, prepare });
+        restored = read(stored);
+        await run(restored, attempt);
+        note({ what: "handled" });
         return undefined;
       } catch (error) {
         const { code, cause, message } = error as WebhookError;
         const isForged = code === "NOT_CONFIRMED";
         const isFinal = isForged && !(cause instanceof ConfirmationPending);
+        const reason = `${code}: ${describeReasons(cause) ?? message}`;
+        const masked = maskText(reason, restored?.event);
         // Reported above, and no dead letter: the service cannot confirm what a tool of ours invented.
-        if (isFinal && isInvented(readEventNames(stored).uuid)) return undefined;
+        if (isFinal && isInvented(readEventNames(stored).uuid)) {
+          note({ what: "discarded", error: masked });
+          return undefined;
+        }
         return {
-          reason: `${code}: ${describeReasons(cause) ?? message}`,
+          reason,
+          masked,
           isPermanent: isFinal || listReasons(cause).some((one) => one instanceof PermanentError),
           isForged,
           durationMs: performance.now() - startMs,
@@ -177,15 +200,19 @@ export function createRunner(
         changedAtMs = performance.now();
       }
     },
-    /** Reports a stored event that is a dead letter now. */
-    reportDeadLetter(stored: unknown, attempts: number, error: string): void {
+    /** Reports a stored run that failed: the event is a dead letter now, or runs again. */
+    reportFailure(stored: unknown, attempt: number, failure: RunFailure, isDead: boolean): void {
+      const { reason, masked, durationMs } = failure;
+      const step = { attempt, durationMs: durationMs && Math.round(durationMs), error: masked };
+      noteStep(stored, { what: isDead ? "dead" : "failed", ...step });
+      if (!isDead) return;
       const { receiver, ...names } = readEventNames(stored);
-      publish("dead-lettered", () => ({ type: names.type, attempts }));
+      publish("dead-lettered", () => ({ type: names.type, attempts: attempt }));
       const message = "An event is a dead letter now";
       // Texts of a signer, and of an error that may quote one.
       const [type, uuid] = [names.type, names.uuid].map(escapeControls);
-      const fields = { queue, receiver, type, uuid, attempts, error: escapeControls(error) };
-      logger?.error(fields, message);
+      const error = escapeControls(reason);
+      logger?.error({ queue, receiver, type, uuid, attempts: attempt, error }, message);
     },
   };
 }
