@@ -26,6 +26,16 @@ export { SIGNATURE_HEADERS } from "./signature/signature-headers";
 // Reports: a queue logs, traces and reports its health as a receiver does; OpenTelemetry listens.
 export { trace, type Diagnostics, type Traces } from "./observability/diagnostics";
 
+// The journal: a queue keeps it, the console reads it.
+export {
+  type Count,
+  type Journal,
+  type JournalEntry,
+  type NewEntry,
+  type StepEntry,
+} from "./journal/journal";
+export { createPseudonym, maskIdentity, maskText } from "./journal/mask";
+
 // Delivery: a queue implements `EventQueue`, runs the handlers, asks `confirm`, and keeps outcomes.
 export { type PendingWait } from "./delivery/challenge-wait";
 export { confirmOnce, type Confirm } from "./delivery/confirmation";

@@ -2,16 +2,19 @@ import type { DeadLetter, DeadLetterOptions, EventOperations } from "../core/doo
 import { parseJson } from "../kit/text";
 import type { Storage, StoredDeadLetter, StoredState } from "./storage";
 import { hashKey } from "./event-key";
+import { type NoteStep } from "./steps";
 import { readEventNames, readFailures, readStoredEvent } from "./stored-event";
 
 /**
  * Creates the operations of a queue on single events.
  *
+ * @param noteStep notes what became of a dead letter.
  * @param run runs an operation, and again while the store fails.
  */
 export function createEventOperations(
   storage: Storage,
   name: string,
+  noteStep: NoteStep,
   run: <Value>(operation: () => Promise<Value>) => Promise<Value>,
 ): Omit<EventOperations, "countUserData" | "eraseUserData"> {
   /** Lists pages, without the failures from now on: a dead letter that is retried is listed once. */
@@ -36,8 +39,16 @@ export function createEventOperations(
   ): Promise<boolean> {
     const found = await run(() => storage.find(hashKey(name, uuid)));
     const dead = found.filter(({ state }) => state === "dead");
-    const ids = choose(method, dead, options).map(({ id }) => id);
-    return ids.length > 0 && (await run(() => storage[method](ids))) > 0;
+    const chosen = choose(method, dead, options);
+    const ids = chosen.map(({ id }) => id);
+    const isChanged = ids.length > 0 && (await run(() => storage[method](ids))) > 0;
+    if (isChanged) noteAll(method, chosen);
+    return isChanged;
+  }
+
+  function noteAll(method: "retry" | "discard", letters: readonly StoredState[]): void {
+    const what = method === "retry" ? "retried" : "discarded";
+    for (const { body } of letters) noteStep(parseJson(body ?? ""), { what });
   }
 
   return {
@@ -54,7 +65,9 @@ export function createEventOperations(
       let count = 0;
       for await (const page of listPages()) {
         const ids = page.map(({ id }) => id);
-        if (ids.length > 0) count += await run(() => storage.retry(ids));
+        if (ids.length === 0) continue;
+        count += await run(() => storage.retry(ids));
+        noteAll("retry", page);
       }
       return count;
     },

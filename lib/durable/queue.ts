@@ -14,10 +14,12 @@ import { Availability, createClosedError } from "./availability";
 import { createBatches } from "./batches";
 import { createEventOperations } from "./dead-letters";
 import { describeQueueHealth } from "./health";
+import { StoredJournal } from "./journal";
 import { createSharedOutcomes, type Outcome } from "./outcomes";
 import { QueueError } from "./queue-error";
 import type { QueueSettings } from "./queue-options";
 import { createRunner, type WorkOptions } from "./runner";
+import { createNotes, type NoteStep } from "./steps";
 import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from "./storage";
 import { compareContent, toNewEvent, type DeliveryResult } from "./stored-event";
 import { createUserOperations } from "./user-data";
@@ -87,6 +89,8 @@ export interface DurableQueue extends EventQueue, EventOperations, AsyncDisposab
  */
 export type Engine = Storage & (Claims | WorkerPool);
 
+/** As long as a store takes that responds. */
+const LAST_FLUSH_MS = 250;
 /** When the store returns, every waiting event is sent within the longest. */
 const PAUSES = { firstMs: 25, longestMs: 200 };
 
@@ -103,8 +107,11 @@ export function createQueue(
   const queue = new OpenQueue(engine, settings, createEventRunner);
   const { names } = engine;
   return {
-    ...createEventOperations(engine, settings.name, (operation) => queue.runAndLook(operation)),
-    ...createUserOperations(engine, (operation) => queue.run(operation)),
+    ...createEventOperations(engine, settings.name, queue.noteStep, (operation) =>
+      queue.runAndLook(operation),
+    ),
+    ...createUserOperations(engine, queue.journal, (operation) => queue.run(operation)),
+    journal: settings.journal ? queue.journal : undefined,
     ready: () => queue.ready(),
     outcomes: {
       record: (account, outcome) => queue.record(account, outcome),
@@ -123,6 +130,8 @@ export function createQueue(
 /** A queue in this process, until it is closed. */
 class OpenQueue {
   readonly outcomes: ReturnType<typeof createSharedOutcomes>;
+  readonly journal: StoredJournal;
+  readonly noteStep: NoteStep;
   readonly #engine: Engine;
   readonly #settings: QueueSettings;
   readonly #createRunner: typeof createRunner;
@@ -151,6 +160,8 @@ class OpenQueue {
     );
     this.#availability = availability;
     this.outcomes = createSharedOutcomes(engine, settings);
+    this.journal = new StoredJournal(engine, availability, (read) => this.run(read));
+    this.noteStep = createNotes(settings.journal ? this.journal : undefined);
     const context = { settings, availability, lookForEvents: () => this.#lookForEvents() };
     this.#context = context;
     this.#pool = "claim" in engine ? new ClaimingPool(engine, context) : engine;
@@ -193,9 +204,10 @@ class OpenQueue {
 
   work(handlers: Handlers, options: WorkOptions = {}): EventWorker {
     this.#assertNotClosed();
-    const runner = this.#createRunner(handlers, options, this.#settings, (account, outcome) =>
-      this.#recordConfirmed(account, outcome),
-    );
+    const runner = this.#createRunner(handlers, options, this.#settings, {
+      recordOutcome: (account, outcome) => this.#recordConfirmed(account, outcome),
+      noteStep: this.noteStep,
+    });
     const worker = this.#pool.startWorker(runner, this.#context);
     this.#workers.add(worker);
     return this.#toEventWorker(worker);
@@ -299,6 +311,7 @@ class OpenQueue {
     await settleWithin(Promise.allSettled([...this.#running, ...finishing]), options);
     for (const worker of this.#workers) worker.abandon();
     this.#pool.stop?.();
+    await settleWithin(this.journal.close(), { deadlineMs: LAST_FLUSH_MS });
     this.#availability.close();
     await this.#engine.close();
   }

@@ -3,6 +3,7 @@ import { CONFIRM, FUNCTION } from "../kit/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../kit/validate-options";
 import type { Outcome } from "./outcomes";
 import { pauseOf, type QueueSettings } from "./queue-options";
+import type { Step, NoteStep } from "./steps";
 import type { FailedRun, Run } from "./storage";
 import { addFailure, readEventNames, readStoredEvent } from "./stored-event";
 
@@ -47,18 +48,23 @@ export function planFailure(
 /** Runs the handlers of stored events, for the worker of any engine. */
 export type Runner = ReturnType<typeof createRunner>;
 
+/** What a runner does with its queue. */
+export interface RunnerContext {
+  /** Records an outcome that was confirmed; goes on until the store has it, or the queue is closed. */
+  recordOutcome: (account: string, outcome: Outcome) => Promise<void>;
+  noteStep: NoteStep;
+}
+
 /**
  * Creates the runner of a worker.
  *
- * @param recordOutcome records an outcome that was confirmed; goes on until the store has it, or the
- *   queue is closed.
  * @throws TypeError as `queue.work`.
  */
 export function createRunner(
   handlers: Handlers,
   options: WorkOptions,
   { name, logger }: Pick<QueueSettings, "name" | "logger">,
-  recordOutcome: (account: string, outcome: Outcome) => Promise<void>,
+  { recordOutcome, noteStep }: RunnerContext,
 ) {
   validateOptions("work", options, WORK_RULES);
   const { concurrency = 16 } = options;
@@ -71,6 +77,15 @@ export function createRunner(
     changedAtMs = performance.now();
   }
 
+  function note(
+    stored: unknown,
+    what: Step["what"],
+    attempt: number,
+    { masked: error, durationMs }: { masked?: string; durationMs?: number | undefined },
+  ): void {
+    noteStep(stored, { what, attempt, durationMs: durationMs && Math.round(durationMs), error });
+  }
+
   return {
     /** How many events may be handled at a time. */
     concurrency,
@@ -81,14 +96,23 @@ export function createRunner(
      * event and it is not confirmed.
      */
     async handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {
+      const startMs = performance.now();
       count(1);
       const failure = await delivery.run(() => readStoredEvent(stored), attempt);
       count(-1);
-      // Reported, and no dead letter: the service cannot confirm what a tool of ours invented.
-      return failure?.isInvented === true ? undefined : failure;
+      if (failure === undefined) {
+        note(stored, "handled", attempt, { durationMs: performance.now() - startMs });
+      } else if (failure.isInvented === true) {
+        // Reported, and no dead letter: the service cannot confirm what a tool of ours invented.
+        note(stored, "discarded", attempt, failure);
+        return undefined;
+      }
+      return failure;
     },
-    /** Reports a stored event that is a dead letter now. */
-    reportDeadLetter: (stored: unknown, attempts: number, error: string) =>
-      delivery.reportDeadLetter(readEventNames(stored), attempts, error),
+    /** Reports a stored run that failed: the event is a dead letter now, or runs again. */
+    reportFailure(stored: unknown, attempt: number, failure: RunFailure, isDead: boolean): void {
+      note(stored, isDead ? "dead" : "failed", attempt, failure);
+      if (isDead) delivery.reportDeadLetter(readEventNames(stored), attempt, failure.reason);
+    },
   };
 }

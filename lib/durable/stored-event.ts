@@ -87,10 +87,14 @@ export function readStoredEvent(stored: unknown): RestoredEvent {
 export function readEventNames(stored: unknown) {
   const { params, ...names } = namesSchema.parse(stored);
   const values = new Map(params);
-  const [accountSid = "", uuid = "", type = ""] = ["account_sid", "uuid", "type"].map((name) =>
-    values.get(name),
-  );
-  return { ...names, accountSid, uuid, type };
+  const read = (name: string) => values.get(name) ?? "";
+  return {
+    ...names,
+    accountSid: read("account_sid"),
+    entityIdentity: read("entity_identity"),
+    uuid: read("uuid"),
+    type: read("type"),
+  };
 }
 
 /** Returns whether a stored event is of a user, also when this version cannot read the event. */

@@ -256,8 +256,10 @@ class ClaimingWorker implements RunningWorker {
     const { settings, availability } = this.#context;
     const plan = planFailure(settings, failure, event.failures + 1, errors);
     const failRun = () => this.#settling.fail({ id, started, ...plan });
-    if ((await availability.writeAtLast(failRun)) === true) {
-      this.#runner.reportDeadLetter(parseJson(body), event.attempt, failure.reason);
+    const isDead = await availability.writeAtLast(failRun);
+    // Another worker settles a run that is not the last one of its event.
+    if (isDead === (plan.pauseMs === undefined)) {
+      this.#runner.reportFailure(parseJson(body), event.attempt, failure, isDead);
     }
     if (plan.pauseMs === undefined || this.#isFinishing) return;
     const endPause = () => {

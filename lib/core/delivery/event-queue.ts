@@ -1,4 +1,5 @@
 import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
+import type { Journal } from "../journal/journal";
 import type { RequestIdentity } from "./dedupe";
 import type { Health } from "../../kit/health";
 import type { OutcomeStore } from "./outcome-store";
@@ -30,6 +31,8 @@ export interface EventQueue {
   store(queued: QueuedEvent, deadlineAtMs: number): Promise<DeliveryResult>;
   /** The outcomes, shared by every process that uses this queue. */
   readonly outcomes: OutcomeStore;
+  /** The history of its requests and events; undefined when it keeps none. */
+  readonly journal?: Journal | undefined;
   /** The health of a receiver with this queue. @default healthy */
   health?(): Promise<Health>;
 }
@@ -117,6 +120,8 @@ export interface UserData {
   deadLetters: number;
   /** Outcomes of challenges. */
   outcomes: number;
+  /** Entries of the journal. */
+  entries: number;
 }
 
 /** What a queue does with single events, and with those of a user. */

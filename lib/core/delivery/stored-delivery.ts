@@ -1,5 +1,6 @@
 import { escapeControls } from "../../kit/text";
 import type { Logger } from "../../kit/logger";
+import { maskText } from "../journal/mask";
 import { describeReasons, listReasons } from "../../kit/thrown-value";
 import { PermanentError } from "../errors/permanent-error";
 import { WebhookError } from "../errors/webhook-error";
@@ -43,6 +44,8 @@ export interface RestoredEvent extends Pick<
 export interface RunFailure {
   /** The code, and the messages of the errors that handlers threw. */
   reason: string;
+  /** The reason without the values of the event: one for all users, at most 500 characters. */
+  masked: string;
   /** Whether another run is of no use. */
   isPermanent: boolean;
   /** Whether it is not confirmed: a genuine event may have the uuid of this dead letter. */
@@ -87,11 +90,11 @@ export class StoredDelivery {
    */
   async run(read: () => RestoredEvent, attempt: number): Promise<RunFailure | undefined> {
     const startMs = performance.now();
-    let uuid = "";
+    let event: RestoredEvent["event"] | undefined;
     try {
       const stored = this.#read(read);
-      const { event, authTokenIndex, publicUrlIndex, receiver, carrier } = stored;
-      ({ uuid } = event);
+      const { authTokenIndex, publicUrlIndex, receiver, carrier } = stored;
+      ({ event } = stored);
       const { handlerTimeoutMs = 10_000 } = this.#options;
       const prepare = stored.needsConfirmation === true ? () => this.#confirm(stored) : undefined;
       const context = { attempt, authTokenIndex, publicUrlIndex, receiver };
@@ -102,11 +105,13 @@ export class StoredDelivery {
       const { code, cause, message } = error as WebhookError;
       const isForged = code === "NOT_CONFIRMED";
       const isFinal = isForged && !(cause instanceof ConfirmationPending);
+      const reason = `${code}: ${describeReasons(cause) ?? message}`;
       return {
-        reason: `${code}: ${describeReasons(cause) ?? message}`,
+        reason,
+        masked: maskText(reason, event),
         isPermanent: isFinal || listReasons(cause).some((one) => one instanceof PermanentError),
         isForged,
-        isInvented: isFinal && isInvented(uuid),
+        isInvented: isFinal && isInvented(event?.uuid ?? ""),
         durationMs: performance.now() - startMs,
       };
     }

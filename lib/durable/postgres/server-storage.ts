@@ -1,4 +1,5 @@
 import type { Client } from "pg";
+import type { Count as JournalCount } from "../../core/door";
 import { hashText } from "../../kit/hash";
 import { settleWithin } from "../../kit/closing";
 import { rangeOfKeys } from "../event-key";
@@ -9,6 +10,7 @@ import type {
   Hint,
   Member,
   NewEvent,
+  NewStoredEntry,
   QueueStats,
   Run,
   Storage,
@@ -16,6 +18,7 @@ import type {
   StoredOutcome,
   StoredState,
   StoredText,
+  TextKind,
   TextSlice,
 } from "../storage";
 import { createServerConnections, SESSION } from "./connections";
@@ -42,7 +45,8 @@ const OUT_OF_RANGE = "22003";
 const ID_TAKEN = "23505";
 const CLOSE_MS = 250;
 /** Less than any id and any key; the id also of a row that another program wrote. */
-const BEFORE_ALL = { event: String(-(2n ** 63n)), outcome: "0".repeat(32) };
+const BEFORE_ALL = String(-(2n ** 63n));
+const BEFORE_ALL_KEYS = "0".repeat(32);
 /** Commits of claims and beats need not wait for the disk: a crash of Postgres may undo them. */
 const LISTENING =
   "set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3; set synchronous_commit = off";
@@ -201,18 +205,43 @@ export class ServerStorage implements Storage, Claims {
     return (await this.#run<Count>("discard", ids, this.#queue))[0]?.count ?? 0;
   }
 
-  async scan(kind: "event" | "outcome", from = BEFORE_ALL[kind]): Promise<TextSlice> {
-    const texts =
-      kind === "event"
-        ? await this.#run<StoredText>("scanEvents", from, this.#queue)
-        : await this.#run<StoredText>("scanOutcomes", from);
+  async scan(kind: TextKind, from?: string): Promise<TextSlice> {
+    const texts = await {
+      event: () => this.#run<StoredText>("scanEvents", from ?? BEFORE_ALL, this.#queue),
+      outcome: () => this.#run<StoredText>("scanOutcomes", from ?? BEFORE_ALL_KEYS),
+      entry: () => this.#run<StoredText>("scanEntries", from ?? BEFORE_ALL, this.#queue),
+    }[kind]();
     return { texts, next: texts.at(-1)?.id };
   }
 
-  erase(kind: "event" | "outcome", ids: readonly string[]): Promise<unknown> {
-    return kind === "event"
-      ? this.#run("eraseEvents", ids, this.#queue)
-      : this.#run("eraseOutcomes", ids);
+  erase(kind: TextKind, ids: readonly string[]): Promise<unknown> {
+    return {
+      event: () => this.#run("eraseEvents", ids, this.#queue),
+      outcome: () => this.#run("eraseOutcomes", ids),
+      entry: () => this.#run("eraseEntries", ids, this.#queue),
+    }[kind]();
+  }
+
+  appendEntries(
+    entries: readonly NewStoredEntry[],
+    counts: readonly JournalCount[],
+  ): Promise<unknown> {
+    const values = [JSON.stringify(entries), JSON.stringify(counts)];
+    return this.#run("appendEntries", ...values, this.#queue);
+  }
+
+  readCounts(): Promise<JournalCount[]> {
+    return this.#run<JournalCount>("readCounts", this.#queue);
+  }
+
+  async trimEntries(): Promise<void> {
+    await this.#run("trimEntries", this.#queue);
+    await this.#run("trimCounts", this.#queue);
+  }
+
+  async secret(candidate: string): Promise<string> {
+    const [row] = await this.#run<{ secret: string }>("secret", candidate, this.#queue);
+    return row?.secret ?? candidate;
   }
 
   async stats(): Promise<QueueStats> {

@@ -1,7 +1,10 @@
 import {
+  JOURNAL_MS,
   LEASE_MS,
   MAX_AHEAD_MS,
   MAX_CLOCK_SKEW_MS,
+  MAX_KEPT_ENTRIES,
+  MAX_SLICE_ENTRIES,
   MAX_STALLS,
   ROW_INVALID,
   ROW_IS_VALID,
@@ -23,6 +26,9 @@ const STATE = `case when failed_at is not null then 'dead' when owner is not nul
   when run_at > ${NOW} then 'delayed' else 'waiting' end`;
 const CLAIMED = "event.id, body, started, failures + stalls + 1 as attempt, failures, errors";
 
+/** Also of a clock that was far ahead. */
+const OUTDATED = `at not between ${NOW} - ${JOURNAL_MS} and ${NOW} + ${JOURNAL_MS}`;
+
 /** Writes a uuid without its hyphens. */
 const hex = (column: string) => `replace(${column}::text, '-', '')`;
 /** Writes the rows of a batch, which is the first parameter. */
@@ -36,6 +42,7 @@ const batch = (columns: string) => `json_to_recordset($1::json) as input (${colu
 export function writeStatements(schema: string, channel: string, sender: string) {
   const event = `${schema}.event`;
   const member = `${schema}.member`;
+  const entry = `${schema}.entry`;
   const notify = (hasEvents: boolean, keys = "''") =>
     `pg_notify('${channel}', '${sender} ${hasEvents ? "events" : ""} ' || ${keys})`;
   const keys = `coalesce((select string_agg(${hex("key")}, ',') from recorded), '')`;
@@ -203,8 +210,42 @@ export function writeStatements(schema: string, channel: string, sender: string)
       where queue = $2::int and event.id > $1::bigint order by event.id limit ${PAGE}`,
     scanOutcomes: `select key::text as id, value as text, 'outcome' as state from ${schema}.outcome
       where key > $1::uuid order by key limit ${PAGE}`,
+    scanEntries: `select id::text, text, 'entry' as state from ${entry} as entry
+      where queue = $2::int and entry.id > $1::bigint order by entry.id limit ${MAX_SLICE_ENTRIES}`,
     eraseEvents: remove(""),
     eraseOutcomes: `delete from ${schema}.outcome where key = any($1::uuid[])`,
+    eraseEntries: `delete from ${entry} where id = any($1::bigint[]) and queue = $2::int`,
+
+    // The lock comes before the first id, and ends with the commit: entries are seen in their order.
+    // They need not wait for the disk.
+    appendEntries: `
+      with turn as materialized (
+        select pg_advisory_xact_lock(hashtext('push journal ${schema}'), $3::int),
+          set_config('synchronous_commit', 'off', true)
+      ), counted as (
+        insert into ${schema}.minute as stored (queue, at, name, count)
+        select $3::int, "minuteMs", name, count from turn,
+          json_to_recordset($2::json) as input ("minuteMs" bigint, name text, count bigint)
+        on conflict (queue, at, name) do update set count = stored.count + excluded.count
+      )
+      insert into ${entry} (queue, kind, share, at, text)
+      select $3::int, kind, share, ${NOW}, text from turn,
+        rows from (json_to_recordset($1::json) as (kind text, share text, text text))
+          with ordinality as row (kind, share, text, position)
+        order by position`,
+    readCounts: `select at as "minuteMs", name, count from ${schema}.minute
+      where queue = $1::int and at > ${NOW} - ${JOURNAL_MS} order by at, name`,
+    // The oldest of a share have the last turns.
+    trimEntries: `delete from ${entry} where queue = $1::int and (${OUTDATED} or id in (
+      select id from (
+        select id, row_number() over (partition by kind order by turn, id desc) as place from (
+          select id, kind, row_number() over (partition by kind, share order by id desc) as turn
+          from ${entry} where queue = $1::int
+        ) as turns
+      ) as places where place > ${MAX_KEPT_ENTRIES}))`,
+    trimCounts: `delete from ${schema}.minute where queue = $1::int and ${OUTDATED}`,
+    secret: `update ${schema}.queue set secret = coalesce(secret, $1) where id = $2::int
+      returning secret`,
 
     // The rows of other programs: a number at the limit of its type fails the statements above.
     bury: `update ${event} as event set owner = null, started = 0, failures = 0, stalls = 0, pause = 0,
@@ -213,7 +254,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
       where queue = $1::int and not (${ROW_IS_VALID})`,
 
     // A copy that was restored or replicated may have rows, and a sequence from before them.
-    advanceIds: advance(schema, "event"),
+    advanceIds: `${advance(schema, "event")} union all ${advance(schema, "entry")}`,
 
     find: `
       select found.id::text, body, coalesce(failures + stalls + (owner is not null)::int, 0) as attempts, errors,
@@ -253,11 +294,11 @@ export function writeStatements(schema: string, channel: string, sender: string)
  * Writes the statement that moves the sequence of a table past its ids; a role may lack the right to see
  * or to move that of the queues.
  */
-export function advance(schema: string, table: "event" | "queue"): string {
+export function advance(schema: string, table: "event" | "queue" | "entry"): string {
   const sequence = `'${schema}.${table}_id_seq'`;
   const last = `coalesce(pg_sequence_last_value(${sequence}), 0)`;
   const canMove = `has_sequence_privilege(${sequence}, 'update')`;
-  const seen = table === "event" ? last : `case when ${canMove} then ${last} end`;
+  const seen = table !== "queue" ? last : `case when ${canMove} then ${last} end`;
   return `select setval(${sequence}, max(id)) from ${schema}.${table}
     where id < ${MAX_ID} having max(id) > ${seen}`;
 }

@@ -1,18 +1,22 @@
 import { once } from "node:events";
+import type { Count } from "../../core/door";
 import { QueueError } from "../queue-error";
 import type { Runner } from "../runner";
 import type {
   Hint,
   NewEvent,
+  NewStoredEntry,
   QueueStats,
   Storage,
   StoredDeadLetter,
   StoredOutcome,
+  TextKind,
 } from "../storage";
 import type { WorkerContext, WorkerPool } from "../worker";
 import { findRedisRejection, openConnection } from "./connection";
 import { RedisDeadLetters } from "./dead-letters";
 import { prepareFormat } from "./format";
+import { createRedisJournal } from "./journal";
 import { createJobs, jobIdOf, type Jobs } from "./jobs";
 import { createMemoryCheck } from "./memory";
 import type { RedisSettings } from "./options";
@@ -76,6 +80,7 @@ export class RedisStore implements Storage, WorkerPool {
   readonly #jobs: Jobs;
   readonly #deadLetters: RedisDeadLetters;
   readonly #userData: ReturnType<typeof createRedisUserData>;
+  readonly #journal: ReturnType<typeof createRedisJournal>;
   /** Awaits replicas; undefined when the queue needs none. */
   readonly #confirm: ReturnType<typeof createReplicaConfirmation> | undefined;
   // Without commands, a connection that is dead without having been closed would not be noticed.
@@ -101,6 +106,7 @@ export class RedisStore implements Storage, WorkerPool {
     this.#jobs = createJobs(redis, settings);
     this.#deadLetters = new RedisDeadLetters(this.#jobs, redis, settings);
     this.#userData = createRedisUserData(this.#jobs, redis, settings);
+    this.#journal = createRedisJournal(redis, settings);
     this.#confirm =
       replicas === 0 ? undefined : createReplicaConfirmation(redis, this.#jobs, settings);
     this.#listen();
@@ -181,12 +187,28 @@ export class RedisStore implements Storage, WorkerPool {
     return this.#deadLetters.discard(ids);
   }
 
-  scan(kind: "event" | "outcome", from?: string) {
-    return this.#userData.scan(kind, from);
+  scan(kind: TextKind, from?: string) {
+    return kind === "entry" ? this.#journal.scan(from) : this.#userData.scan(kind, from);
   }
 
-  erase(kind: "event" | "outcome", ids: readonly string[]) {
-    return this.#userData.erase(kind, ids);
+  erase(kind: TextKind, ids: readonly string[]) {
+    return kind === "entry" ? this.#journal.erase(ids) : this.#userData.erase(kind, ids);
+  }
+
+  appendEntries(entries: readonly NewStoredEntry[], counts: readonly Count[]) {
+    return this.#journal.appendEntries(entries, counts);
+  }
+
+  readCounts() {
+    return this.#journal.readCounts();
+  }
+
+  trimEntries() {
+    return this.#journal.trimEntries();
+  }
+
+  secret(candidate: string) {
+    return this.#journal.secret(candidate);
   }
 
   readonly names = () => this.#connection.redis.smembers(this.#namesKey);

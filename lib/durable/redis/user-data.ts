@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import { parseJson } from "../../kit/text";
-import type { Storage, StoredText } from "../storage";
+import type { StoredText, TextSlice } from "../storage";
 import { ERASED, isJobId, readJobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
@@ -36,7 +36,7 @@ export function createRedisUserData(
   jobs: Jobs,
   redis: Redis,
   { prefix, name, dedupeTtlMs }: RedisSettings,
-): Pick<Storage, "scan" | "erase"> {
+) {
   const head = `${prefix}:${name}:`;
   const outcomeHead = `${head}outcome:`;
   const pattern = head.replaceAll(/[\\*?[\]^]/g, "\\$&");
@@ -85,13 +85,14 @@ export function createRedisUserData(
   const scans = { jobs: scanJobs, dead: scanDeadLetters, outcomes: scanOutcomes };
 
   return {
-    async scan(kind, from = kind === "event" ? "jobs:0" : "outcomes:0") {
-      const [what, cursor] = from.split(":") as [keyof typeof scans, string];
+    async scan(kind: "event" | "outcome", from?: string): Promise<TextSlice> {
+      const start = kind === "event" ? "jobs:0" : "outcomes:0";
+      const [what, cursor] = (from ?? start).split(":") as [keyof typeof scans, string];
       const { texts, next } = await scans[what](cursor);
       if (next !== "0") return { texts, next: `${what}:${next}` };
       return { texts, next: what === "jobs" ? "dead:0" : undefined };
     },
-    async erase(kind, ids) {
+    async erase(kind: "event" | "outcome", ids: readonly string[]): Promise<unknown> {
       if (kind === "outcome") return redis.del(ids.map((id) => outcomeHead + id));
       const erasing = ids.map((id) => {
         const keys = [jobs.keyOf(id), letters.list, letters.events, `${head}discarded:${id}`];

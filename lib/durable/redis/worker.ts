@@ -184,7 +184,7 @@ export class RedisWorker implements RunningWorker {
     const stored = parseJson(body);
     const isStalled = attemptsStarted - attemptsMade - 1 > MAX_STALLS;
     const failure = isStalled
-      ? { reason: STALLED, isPermanent: true, isForged: false }
+      ? { reason: STALLED, masked: STALLED, isPermanent: true, isForged: false }
       : await this.#runner.handle(stored, attemptsStarted);
     if (failure === undefined) return;
     const plan = planFailure(this.#settings, failure, attemptsMade + 1, formerErrors);
@@ -194,6 +194,7 @@ export class RedisWorker implements RunningWorker {
       const data = { body, errors, dueAtMs: Date.now() + pauseMs };
       const isKept = await availability.writeAtLast(() => this.#jobs.update(id, data));
       if (isKept === false) return;
+      if (isKept === true) this.#runner.reportFailure(stored, attemptsStarted, failure, false);
       throw new FailedRunError(pauseMs);
     }
     const letter = { body, errors, attempts: attemptsStarted };
@@ -202,7 +203,7 @@ export class RedisWorker implements RunningWorker {
     if (isBuried === undefined) throw new FailedRunError(0);
     if (isForged) await this.#deadLetters.forget(job);
     // From here on the event is a dead letter, and for BullMQ its job is complete.
-    this.#runner.reportDeadLetter(stored, attemptsStarted, failure.reason);
+    this.#runner.reportFailure(stored, attemptsStarted, failure, true);
   }
 
   #removeActive(id: string | undefined): void {

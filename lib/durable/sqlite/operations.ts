@@ -1,3 +1,4 @@
+import type { Count } from "../../core/door";
 import type {
   ClaimedEvent,
   Claims,
@@ -5,6 +6,7 @@ import type {
   Hint,
   Member,
   NewEvent,
+  NewStoredEntry,
   QueueStats,
   Run,
   Storage,
@@ -12,6 +14,7 @@ import type {
   StoredOutcome,
   StoredState,
   StoredText,
+  TextKind,
   TextSlice,
 } from "../storage";
 import { rangeOfKeys } from "../event-key";
@@ -35,6 +38,10 @@ export const METHODS = {
   discard: "durable",
   scan: "read",
   erase: "durable",
+  appendEntries: "undoable",
+  readCounts: "read",
+  trimEntries: "undoable",
+  secret: "durable",
   stats: "read",
   purge: "undoable",
 } as const satisfies Partial<Record<keyof (Storage & Claims), "durable" | "undoable" | "read">>;
@@ -176,16 +183,38 @@ export class FileOperations implements Operations {
     return countOf(this.#sql.discard.run(JSON.stringify(ids)));
   }
 
-  scan(kind: "event" | "outcome", from?: string): TextSlice {
-    const statement = kind === "event" ? this.#sql.scanEvents : this.#sql.scanOutcomes;
-    const texts = rows<StoredText>(statement.all(BigInt(from ?? BEFORE_ALL)));
+  scan(kind: TextKind, from?: string): TextSlice {
+    const { scanEvents, scanOutcomes, scanEntries } = this.#sql;
+    const scans = { event: scanEvents, outcome: scanOutcomes, entry: scanEntries };
+    const texts = rows<StoredText>(scans[kind].all(BigInt(from ?? BEFORE_ALL)));
     return { texts, next: texts.at(-1)?.id };
   }
 
-  erase(kind: "event" | "outcome", ids: readonly string[]): void {
+  erase(kind: TextKind, ids: readonly string[]): void {
     const list = JSON.stringify(ids);
-    if (kind === "event") this.#sql.noteErased.run(list);
-    (kind === "event" ? this.#sql.eraseEvents : this.#sql.eraseOutcomes).run(list);
+    const { noteErased, eraseEvents, eraseOutcomes, eraseEntries } = this.#sql;
+    if (kind === "event") noteErased.run(list);
+    ({ event: eraseEvents, outcome: eraseOutcomes, entry: eraseEntries })[kind].run(list);
+  }
+
+  appendEntries(entries: readonly NewStoredEntry[], counts: readonly Count[]): void {
+    const { appendEntry, addCount } = this.#sql;
+    for (const { kind, share, text } of entries) appendEntry.run(kind, share, text);
+    for (const { minuteMs, name, count } of counts) addCount.run(minuteMs, name, count);
+  }
+
+  readCounts(): Count[] {
+    return rows(this.#sql.readCounts.all());
+  }
+
+  trimEntries(): void {
+    this.#sql.trimEntries.run();
+    this.#sql.trimCounts.run();
+  }
+
+  secret(candidate: string): string {
+    this.#sql.keepSecret.run(candidate);
+    return String(this.#sql.secret.get()?.secret);
   }
 
   stats(): QueueStats {
@@ -225,6 +254,7 @@ export class FileOperations implements Operations {
   resetIds(): void {
     this.#sql.forgetForeignDelivery.run();
     this.#sql.forgetForeignOutcome.run();
+    this.#sql.forgetForeignEntry.run();
     this.#sql.resetIds.run();
   }
 

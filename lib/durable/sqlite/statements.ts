@@ -1,7 +1,10 @@
 import {
+  JOURNAL_MS,
   LEASE_MS,
   MAX_AHEAD_MS,
   MAX_CLOCK_SKEW_MS,
+  MAX_KEPT_ENTRIES,
+  MAX_SLICE_ENTRIES,
   MAX_STALLS,
   ROW_INVALID,
   ROW_IS_VALID,
@@ -22,6 +25,8 @@ const CLAIMED = "id, body, failures + stalls + 1 AS attempt, failures, errors";
 const IN_LIST = "id IN (SELECT value FROM json_each(?))";
 const LISTED = `${IN_LIST} AND failed_at IS NOT NULL`;
 const DEAD = `seen_at < now_ms() - ${LEASE_MS}`;
+/** Also of a clock that was far ahead. */
+const OUTDATED = `at NOT BETWEEN now_ms() - ${JOURNAL_MS} AND now_ms() + ${JOURNAL_MS}`;
 const NOT_HELD = "id NOT IN (SELECT value FROM json_each(?))";
 
 /**
@@ -99,9 +104,29 @@ export const STATEMENTS = {
     FROM event WHERE event.id > ? ORDER BY event.id LIMIT ${PAGE}`,
   scanOutcomes: `SELECT CAST(id AS TEXT) AS id, value AS text, 'outcome' AS state
     FROM outcome WHERE outcome.id > ? ORDER BY outcome.id LIMIT ${PAGE}`,
+  scanEntries: `SELECT CAST(id AS TEXT) AS id, text, 'entry' AS state
+    FROM entry WHERE entry.id > ? ORDER BY entry.id LIMIT ${MAX_SLICE_ENTRIES}`,
   noteErased: `UPDATE delivery SET is_discarded = 1 WHERE ${IN_LIST}`,
   eraseEvents: `DELETE FROM event WHERE ${IN_LIST}`,
   eraseOutcomes: `DELETE FROM outcome WHERE ${IN_LIST}`,
+  eraseEntries: `DELETE FROM entry WHERE ${IN_LIST}`,
+
+  appendEntry: "INSERT INTO entry (kind, share, at, text) VALUES (?, ?, now_ms(), ?)",
+  addCount: `INSERT INTO minute (at, name, count) VALUES (?, ?, ?)
+    ON CONFLICT DO UPDATE SET count = count + excluded.count`,
+  readCounts: `SELECT at AS minuteMs, name, count FROM minute
+    WHERE at > now_ms() - ${JOURNAL_MS} ORDER BY at, name`,
+  // The oldest of a share have the last turns.
+  trimEntries: `DELETE FROM entry WHERE ${OUTDATED} OR id IN (
+    SELECT id FROM (
+      SELECT id, row_number() OVER (PARTITION BY kind ORDER BY turn, id DESC) AS place FROM (
+        SELECT id, kind, row_number() OVER (PARTITION BY kind, share ORDER BY id DESC) AS turn
+        FROM entry
+      )
+    ) WHERE place > ${MAX_KEPT_ENTRIES})`,
+  trimCounts: `DELETE FROM minute WHERE ${OUTDATED}`,
+  keepSecret: "UPDATE queue SET secret = coalesce(secret, ?)",
+  secret: "SELECT secret FROM queue",
 
   // The rows of other programs: node:sqlite reads no integer that is not safe.
   bury: `UPDATE event SET owner = NULL, started = 0, failures = 0, stalls = 0, pause = 0,
@@ -112,8 +137,10 @@ export const STATEMENTS = {
   isIdTaken: `SELECT 1 FROM sqlite_sequence WHERE seq >= ${MAX_ID}`,
   forgetForeignDelivery: `DELETE FROM delivery WHERE id >= ${MAX_ID}`,
   forgetForeignOutcome: `DELETE FROM outcome WHERE id >= ${MAX_ID}`,
+  forgetForeignEntry: `DELETE FROM entry WHERE id >= ${MAX_ID}`,
   resetIds: `UPDATE sqlite_sequence SET seq = CASE name
       WHEN 'outcome' THEN (SELECT coalesce(max(id), 0) FROM outcome)
+      WHEN 'entry' THEN (SELECT coalesce(max(id), 0) FROM entry)
       ELSE (SELECT max((SELECT coalesce(max(id), 0) FROM delivery),
         (SELECT coalesce(max(id), 0) FROM event WHERE id < ${MAX_ID}))) END
     WHERE seq >= ${MAX_ID}`,
