@@ -71,6 +71,8 @@ export interface RunFailure {
   isPermanent: boolean;
   /** Whether it is not confirmed: a genuine event may have the uuid of this dead letter. */
   isForged: boolean;
+  /** Whether a tool of this package invented it, and it is not confirmed: it is discarded. */
+  isInvented?: boolean;
   /** Undefined when its process died. */
   durationMs?: number;
 }
@@ -145,10 +147,7 @@ export function createRunner(
     concurrency,
     /** See `RunningWorker`. */
     freedAtMs: () => (running < concurrency ? changedAtMs : undefined),
-    /**
-     * Reads a stored event and runs its handlers; returns why that failed, unless a tool invented the
-     * event and it is not confirmed.
-     */
+    /** Reads a stored event and runs its handlers; returns why that failed. */
     async handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {
       running++;
       const startMs = (changedAtMs = performance.now());
@@ -164,12 +163,11 @@ export function createRunner(
         const { code, cause, message } = error as WebhookError;
         const isForged = code === "NOT_CONFIRMED";
         const isFinal = isForged && !(cause instanceof ConfirmationPending);
-        // Reported above, and no dead letter: the service cannot confirm what a tool of ours invented.
-        if (isFinal && isInvented(readEventNames(stored).uuid)) return undefined;
         return {
           reason: `${code}: ${describeReasons(cause) ?? message}`,
           isPermanent: isFinal || listReasons(cause).some((one) => one instanceof PermanentError),
           isForged,
+          isInvented: isFinal && isInvented(readEventNames(stored).uuid),
           durationMs: performance.now() - startMs,
         };
       } finally {
