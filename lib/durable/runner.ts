@@ -91,10 +91,7 @@ export function createRunner(
     concurrency,
     /** See `RunningWorker`. */
     freedAtMs: () => (running < concurrency ? changedAtMs : undefined),
-    /**
-     * Reads a stored event and runs its handlers; returns why that failed, unless a tool invented the
-     * event and it is not confirmed.
-     */
+    /** Reads a stored event and runs its handlers; returns why that failed. */
     async handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {
       const startMs = performance.now();
       count(1);
@@ -102,11 +99,7 @@ export function createRunner(
       count(-1);
       if (failure === undefined) {
         note(stored, "handled", attempt, { durationMs: performance.now() - startMs });
-      } else if (failure.isInvented === true) {
-        // Reported, and no dead letter: the service cannot confirm what a tool of ours invented.
-        note(stored, "discarded", attempt, failure);
-        return undefined;
-      }
+      } else if (failure.isInvented === true) note(stored, "discarded", attempt, failure);
       return failure;
     },
     /** Reports a stored run that failed: the event is a dead letter now, or runs again. */

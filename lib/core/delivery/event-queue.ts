@@ -76,7 +76,8 @@ export interface EventStatus {
    * - `"delayed"`: its handlers failed, and run again at `at`.
    * - `"dead"`: it is a dead letter; its handlers failed for the last time at `at`.
    * - `"handled"`: its handlers succeeded; only its uuid is kept.
-   * - `"discarded"`: it was discarded, or erased with its user; only its uuid is kept.
+   * - `"discarded"`: it was discarded, or erased with its user, or it is an event of `trigger` or the
+   *   console that was not confirmed; only its uuid is kept.
    */
   state: EventState;
   /** The account that the event claims; undefined when only its uuid is kept, as all that follows. */

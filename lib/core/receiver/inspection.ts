@@ -1,5 +1,6 @@
-import type { PendingWait } from "../delivery/challenge-wait";
+import type { PendingWait, WaitOptions } from "../delivery/challenge-wait";
 import type { QueuedEvent } from "../delivery/event-queue";
+import type { ChallengeOutcome } from "../delivery/outcome";
 import type { WebhookError } from "../errors/webhook-error";
 import { FORM_CONTENT_TYPES } from "../../kit/form-type";
 import type { Pair } from "../../kit/pairs";
@@ -43,6 +44,8 @@ export interface ReceiverInspection extends Readonly<ReturnType<typeof inspectSe
   observe(observer: RequestObserver): () => void;
   /** Lists the pending waits, the oldest first. */
   listPendingWaits(): PendingWait[];
+  /** Waits as the receiver does, without a challenge having a handler from then on. */
+  waitForChallenge(options: WaitOptions): Promise<ChallengeOutcome>;
 }
 
 // Not a property of the receiver: the signing function must not be reachable from it.
@@ -57,7 +60,7 @@ export function inspectReceiver(receiver: object): ReceiverInspection | undefine
 export function registerInspection(
   receiver: object,
   settings: PushWebhooksSettings,
-  live: Pick<ReceiverInspection, "observe" | "listPendingWaits">,
+  live: Pick<ReceiverInspection, "observe" | "listPendingWaits" | "waitForChallenge">,
 ): void {
   inspections.set(receiver, { ...inspectSettings(settings), ...live });
 }

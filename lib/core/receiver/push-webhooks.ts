@@ -95,7 +95,8 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     methods: { value: Object.freeze(settings.methods) },
   }) as unknown as PushWebhooks;
   const { observe } = observers;
-  registerInspection(push, settings, { observe, listPendingWaits: waits.listPending });
+  const { listPending: listPendingWaits, waitForChallenge } = waits;
+  registerInspection(push, settings, { observe, listPendingWaits, waitForChallenge });
 
   function chain<Args extends unknown[]>(register: (...args: Args) => unknown) {
     return (...args: Args): PushWebhooks => {

@@ -113,8 +113,8 @@ export class RedisStore implements Storage, WorkerPool {
   }
 
   startWorker(runner: Runner, context: WorkerContext): RedisWorker {
-    const parts = { settings: this.#settings, jobs: this.#jobs, deadLetters: this.#deadLetters };
-    return new RedisWorker(runner, context, parts);
+    const [settings, jobs, deadLetters] = [this.#settings, this.#jobs, this.#deadLetters];
+    return new RedisWorker(runner, context, { settings, jobs, deadLetters, store: this });
   }
 
   async connect(onHint: (hint: Hint) => void): Promise<{ ended: Promise<Error> }> {

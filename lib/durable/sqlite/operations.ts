@@ -58,8 +58,8 @@ type Operations = {
 /** A file keeps up to 4 MiB of free pages, and gives a tenth of it back at a time. */
 const FREE_PAGES = 1_000;
 const FREED_PAGES = 100;
-/** After this time, a purge ends its slice: stores wait for it. */
-const SLICE_MS = 10;
+/** After this time, a purge ends its slice: stores wait for it, and for the statement and the commit that follow. */
+const SLICE_MS = 5;
 /** Less than any id, also of a row that another program wrote. */
 const BEFORE_ALL = -(2n ** 63n);
 
