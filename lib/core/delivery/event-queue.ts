@@ -1,5 +1,6 @@
 import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
 import type { RequestIdentity } from "./dedupe";
+import type { Journal } from "../journal/journal";
 import type { Health } from "../observability/health";
 import type { OutcomeStore } from "./outcome-store";
 
@@ -30,6 +31,8 @@ export interface EventQueue {
   store(queued: QueuedEvent, deadlineAtMs: number): Promise<DeliveryResult>;
   /** The outcomes, shared by every process that uses this queue. */
   readonly outcomes: OutcomeStore;
+  /** The history of its requests and events; undefined when it keeps none. */
+  readonly journal?: Journal | undefined;
   /** The health of a receiver with this queue. @default healthy */
   health?(): Promise<Health>;
 }
@@ -96,6 +99,8 @@ export interface DeadLetterOptions {
   accountSid?: string | undefined;
   /** Needed only when receivers with static tokens share the queue, as `accountSid` is a claim. */
   receiver?: string | undefined;
+  /** Who retries or discards it, for the journal. */
+  by?: string | undefined;
 }
 
 /** A user of the service: an identity has a meaning only within an account. */
