@@ -57,6 +57,16 @@ export { publish, trace, type Diagnostics, type Traces } from "./observability/d
 export { CLOSED, describeOutage, type Health, type StoreOutage } from "./observability/health";
 export { Reporter, type Capture, type ErrorListener } from "./observability/reporter";
 
+// The journal: a queue keeps it, the console reads it.
+export {
+  type Count,
+  type Journal,
+  type JournalEntry,
+  type NewEntry,
+  type StepEntry,
+} from "./journal/journal";
+export { createPseudonym, maskIdentity, maskText } from "./journal/mask";
+
 // Delivery: a queue implements `EventQueue`, runs the handlers, asks `confirm`, and keeps outcomes.
 export { type PendingWait } from "./delivery/challenge-wait";
 export {
