@@ -60,12 +60,17 @@ export { Reporter, type Capture, type ErrorListener } from "./observability/repo
 // The journal: a queue keeps it, the console reads it.
 export {
   type Count,
+  type CounterName,
+  type Explanation,
   type Journal,
   type JournalEntry,
   type NewEntry,
+  type RequestEntry,
+  type RequestResult,
   type StepEntry,
 } from "./journal/journal";
 export { createPseudonym, maskIdentity, maskText } from "./journal/mask";
+export { MemoryJournal } from "./journal/memory-journal";
 
 // Delivery: a queue implements `EventQueue`, runs the handlers, asks `confirm`, and keeps outcomes.
 export { type PendingWait } from "./delivery/challenge-wait";
