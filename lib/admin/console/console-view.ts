@@ -107,6 +107,8 @@ export interface ShownHistory {
   found: number;
   /** Those that the filter selects whose handlers may run again because they failed. */
   failed: FailedRequests;
+  /** Why signatures did not match, of all rejected requests that are kept: what is proven comes first. */
+  causes: readonly RejectionCause[];
   totals: Totals;
   /** By the minute, for 24 hours. */
   minutes: Minutes;
@@ -264,6 +266,15 @@ export interface Rejections {
   lastAtMs: number;
   /** The last senders. Any client can choose the headers, and `address` may be that of a proxy. */
   sources: readonly (RequestEntry["sender"] & { count: number; lastAtMs: number })[];
+}
+
+/** The rejected requests with one cause of a wrong signature. */
+export interface RejectionCause {
+  /** Undefined for those that were not explained: there were too many at once. */
+  explanation: Explanation | undefined;
+  count: number;
+  /** The newest of them. */
+  id: string;
 }
 
 /** Totals of the history. */

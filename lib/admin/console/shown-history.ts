@@ -5,6 +5,7 @@ import type { ConsoleView, RequestFilter, ShownHistory, ViewRequest } from "./co
 import { toWaitRow } from "./find-login";
 import type { JournalView } from "./journal-view";
 import { describeFailed, filterSchema, selectFailed, selectRows } from "./request-filter";
+import { listCauses } from "./rejections";
 import { listMinutes, sumCounts } from "./totals";
 
 const MAX_ROWS = 200;
@@ -36,6 +37,7 @@ export function createShow(
       rows: found.slice(0, MAX_ROWS),
       found: found.length,
       failed: describeFailed(selectFailed(found, rows)),
+      causes: listCauses(rows),
       totals: sumCounts(counts, rows, inspection?.tokenCount),
       minutes: listMinutes(counts, Date.now()),
       builds,

@@ -1,14 +1,12 @@
 import type { Count, RequestResult } from "../../core/door";
-import { groupBy } from "../../kit/group-by";
 import { keepNewest } from "../../kit/keep-newest";
-import type { Minutes, Rejections, RequestRow, TokenUse, Totals } from "./console-view";
+import type { Minutes, RequestRow, TokenUse, Totals } from "./console-view";
+import { listRejections } from "./rejections";
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
-const LATELY_MS = 5 * MINUTE_MS;
 const MAX_SHOWN_ACCOUNTS = 10;
 const MAX_TOKENS = 16;
-const MAX_SOURCES = 5;
 
 /** Adds up the counts of a journal; the senders of rejected requests are those of its rows. */
 export function sumCounts(
@@ -40,36 +38,6 @@ export function sumCounts(
     rejections: listRejections(counts, rows),
     rotation: listTokenUse(counts, tokenCount),
   };
-}
-
-function listRejections(counts: readonly Count[], rows: readonly RequestRow[]): Rejections[] {
-  const rejected = rows.filter(({ state }) => state === "rejected");
-  const sources = groupBy(rejected, ({ code = "" }) => code);
-  const ofCode = groupBy(counts, ({ name }) => name);
-  return [...sources].map(([code, ownRows]) => {
-    const own = ofCode.get(`code:${code}`) ?? [];
-    const sinceMs = Date.now() - LATELY_MS;
-    const sum = (some: readonly Count[]) => some.reduce((total, { count }) => total + count, 0);
-    return {
-      code,
-      // What is dropped is counted, and what is counted later has a row.
-      count: Math.max(sum(own), ownRows.length),
-      lately: sum(own.filter(({ minuteMs }) => minuteMs > sinceMs)),
-      firstAtMs: own[0]?.minuteMs ?? ownRows.at(-1)?.atMs ?? 0,
-      lastAtMs: ownRows[0]?.atMs ?? 0,
-      sources: listSources(ownRows),
-    };
-  });
-}
-
-/** Lists the last senders, the newest first, of rows in the same order. */
-function listSources(rows: readonly RequestRow[]): Rejections["sources"] {
-  const bySender = groupBy(rows, ({ sender }) => JSON.stringify(sender));
-  return [...bySender.values()]
-    .slice(0, MAX_SOURCES)
-    .flatMap(([last, ...others]) =>
-      last === undefined ? [] : [{ ...last.sender, count: 1 + others.length, lastAtMs: last.atMs }],
-    );
 }
 
 /** Lists the accounts of which another than the first token was used, or may be: the last ones. */
