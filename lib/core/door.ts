@@ -29,12 +29,17 @@ export { trace, type Diagnostics, type Traces } from "./observability/diagnostic
 // The journal: a queue keeps it, the console reads it.
 export {
   type Count,
+  type CounterName,
+  type Explanation,
   type Journal,
   type JournalEntry,
   type NewEntry,
+  type RequestEntry,
+  type RequestResult,
   type StepEntry,
 } from "./journal/journal";
 export { createPseudonym, maskIdentity, maskText } from "./journal/mask";
+export { MemoryJournal } from "./journal/memory-journal";
 
 // Delivery: a queue implements `EventQueue`, runs the handlers, asks `confirm`, and keeps outcomes.
 export { type PendingWait } from "./delivery/challenge-wait";

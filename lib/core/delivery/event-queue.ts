@@ -100,6 +100,8 @@ export interface DeadLetterOptions {
   accountSid?: string | undefined;
   /** Needed only when receivers with static tokens share the queue, as `accountSid` is a claim. */
   receiver?: string | undefined;
+  /** Who retries or discards it, for the journal. */
+  by?: string | undefined;
 }
 
 /** A user of the service: an identity has a meaning only within an account. */

@@ -29,6 +29,9 @@ import { isPromise } from "node:util/types";
 import type { DeliveryResult } from "../event/event";
 import { createAccountScope } from "../delivery/account-scope";
 import { createMemoryOutcomes } from "../delivery/memory-outcomes";
+import type { Journal } from "../journal/journal";
+import { MemoryJournal } from "../journal/memory-journal";
+import { RequestWriter } from "../journal/request-writer";
 import { publish, trace } from "../observability/diagnostics";
 import { CLOSED, type Health } from "../../kit/health";
 import { Reporter, type ErrorListener, type RejectedListener } from "../observability/reporter";
@@ -96,7 +99,12 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   }) as unknown as PushWebhooks;
   const { observe } = observers;
   const { listPending: listPendingWaits, waitForChallenge } = waits;
-  registerInspection(push, settings, { observe, listPendingWaits, waitForChallenge });
+  registerInspection(push, settings, {
+    observe,
+    listPendingWaits,
+    waitForChallenge,
+    openJournal: (processName) => receiver.openJournal(processName),
+  });
 
   function chain<Args extends unknown[]>(register: (...args: Args) => unknown) {
     return (...args: Args): PushWebhooks => {
@@ -116,6 +124,8 @@ class Receiver {
   readonly #warnOfPath;
   readonly #releaseName;
   readonly #running = createRunningRequests();
+  /** Where the requests are written. */
+  #journal: Journal | undefined;
   /** Set when `close` is called: the response asks clients to connect elsewhere. */
   #closing: Promise<void> | undefined;
   /** Set when the running requests have ended, or their time is over: others are rejected. */
@@ -138,7 +148,18 @@ class Receiver {
     this.#accountOf = accountOf;
     this.#verify = createVerify(settings);
     this.#warnOfPath = createWarnOfPath(settings.publicUrls);
-    this.observers = createObservers(settings.limitBytes);
+    this.observers = createObservers();
+    if (queue?.journal !== undefined) this.#writeTo(queue.journal);
+  }
+
+  openJournal(processName: string): Journal {
+    return this.#journal ?? this.#writeTo(new MemoryJournal(processName));
+  }
+
+  #writeTo(journal: Journal): Journal {
+    this.observers.observe(new RequestWriter(journal, this.#settings).write);
+    this.#journal = journal;
+    return journal;
   }
 
   async respond(
