@@ -482,25 +482,22 @@ export function describeContract(engine: StoppableEngine): void {
       await expectWaiting({ waiting: 2 }, startMs);
     });
 
-    it("counts an event whose pause is over as waiting since then, without a worker and beside a busy one", async () => {
+    it("counts an event whose pause is over as waiting since then, beside a busy worker and without one", async () => {
       const { opened, open: finish } = createGate();
       fails = ({ uuid }) => (uuid === "a" ? new Error("no") : opened);
-      const short = await open({ backoff: 300 });
-      const worker = work({}, short);
       const startMs = performance.now();
+      const worker = work({ concurrency: 1 }, await open({ backoff: 600_000 }));
       await store(factor("a"));
       await untilStats(queue, { delayed: 1 });
-      await worker.close();
-      await untilOldest(1);
-      await expectWaiting({ waiting: 1, active: 0, delayed: 0 }, startMs + 300);
       await store(factor("b"));
-      work({ concurrency: 1 }, short);
-      await untilStats(queue, { waiting: 1, active: 1, delayed: 0 });
-      await untilOldest(1);
-      await expectWaiting({ waiting: 1, active: 1, delayed: 0 }, startMs + 300);
-      fails = () => undefined;
+      await untilStats(queue, { active: 1 });
+      await engine.passTime(900_000);
+      await expectWaiting({ waiting: 1, active: 1, delayed: 0 }, startMs - 300_000);
+      expect((await queue.stats()).oldestWaitingMs).toBeGreaterThanOrEqual(300_000);
+      const closed = worker.close();
       finish();
-      await untilStats(queue, { waiting: 0 });
+      await closed;
+      await expectWaiting({ waiting: 1, active: 0, delayed: 0 }, startMs - 300_000);
     });
   });
 

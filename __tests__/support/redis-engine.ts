@@ -3,7 +3,10 @@ import { QUEUE_NAME as name } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "./redis";
 
-/** ARGV: by how many milliseconds each key that expires does so earlier, except those of workers. */
+/**
+ * ARGV: by how many milliseconds each key that expires does so earlier, except those of workers, and
+ * each pause of a job ends earlier, whose score is 2^12 times its end.
+ */
 const PASS_TIME = `
   for _, kind in ipairs({ "uuid", "de", "outcome", "discarded" }) do
     for _, key in ipairs(redis.call("KEYS", "*:" .. kind .. ":*")) do
@@ -11,6 +14,15 @@ const PASS_TIME = `
       if left > 0 then
         redis.call("PEXPIRE", key, left - ARGV[1])
       end
+    end
+  end
+  for _, key in ipairs(redis.call("KEYS", "*:delayed")) do
+    for _, id in ipairs(redis.call("ZRANGE", key, 0, -1)) do
+      redis.call("ZINCRBY", key, -ARGV[1] * 4096, id)
+      local job = string.sub(key, 1, -8) .. id
+      local data = cjson.decode(redis.call("HGET", job, "data"))
+      data.dueAtMs = data.dueAtMs - ARGV[1]
+      redis.call("HSET", job, "data", cjson.encode(data))
     end
   end`;
 
