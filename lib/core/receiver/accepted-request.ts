@@ -1,4 +1,4 @@
-import { joinParams } from "../signature/signature";
+import { areWellFormed } from "../signature/signature";
 import { signRequest, type SignRequestOptions } from "../signature/signed-request";
 import { addCode } from "./response";
 import { createVerify, type VerifiedEvent } from "./verify";
@@ -13,7 +13,7 @@ import { readGiven } from "./verify-push-request";
  */
 export function signAcceptedRequest(signing: SignRequestOptions, options: Partial<VerifyOptions>) {
   const { authToken, webhookUrl: publicUrl, method, signatureHeader, params } = signing;
-  if (!joinParams(params).isWellFormed()) {
+  if (!areWellFormed(params)) {
     throw new TypeError(
       "Each parameter must be well-formed Unicode; a lone surrogate has no UTF-8 form.",
     );

@@ -102,7 +102,7 @@ export function readForm({ body, contentType }: EndpointRequest): Pair[] {
 /** Decodes the bytes of a form or of a query. @throws EmulatorError 20001 for malformed ones. */
 export function decodeParameters(encoded: Uint8Array, what: "form" | "query"): Pair[] {
   try {
-    return decodeForm(encoded);
+    return decodeForm(encoded).pairs;
   } catch {
     // The decoder's own message is about webhook requests.
     throw new EmulatorError("BAD_REQUEST", `Bad request: the ${what} is malformed`);
