@@ -28,10 +28,16 @@ export const V2_PARAMETERS = [
 /** The name of a parameter of the specification. */
 export type ParameterName = (typeof V2_PARAMETERS)[number];
 
-/** The names of the specification, by themselves: a name that was read is a slice of its body. */
-export const KNOWN_NAMES: ReadonlyMap<string, ParameterName> = new Map(
-  V2_PARAMETERS.map((name) => [name, name]),
-);
+/** The names of the specification. */
+export const KNOWN_NAMES: ReadonlySet<string> = new Set(V2_PARAMETERS);
+
+/** Returns the name of the specification that a part of a text is, without a copy of the part. */
+export function findKnownName(text: string, start: number, end: number): ParameterName | undefined {
+  for (const name of V2_PARAMETERS) {
+    if (name.length === end - start && text.startsWith(name, start)) return name;
+  }
+  return undefined;
+}
 
 /** The text of each parameter of an event; undefined omits the parameter. */
 export type EventParameters = Partial<Record<ParameterName, string | undefined>>;

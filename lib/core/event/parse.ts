@@ -101,9 +101,8 @@ function dropField(draft: Draft, name: string, problem: string): void {
 function collectDraft(params: readonly Pair[]): Draft {
   // parseEvent sets the pairs at the end.
   const draft: Draft = { params: [], issues: [] };
-  for (const [received, value] of params) {
-    const name = KNOWN_NAMES.get(received);
-    if (name === undefined) continue;
+  for (const [name, value] of params) {
+    if (!KNOWN_NAMES.has(name)) continue;
     // Equal values are rejected too: the signature of a=1&a=1 is that of a=1.
     if (draft[name] !== undefined) throw invalid(RECEIVED, [`${name} is repeated`]);
     draft[name] = value;

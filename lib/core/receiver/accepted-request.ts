@@ -2,7 +2,7 @@ import { AUTH_TOKEN, isAuthToken } from "../../kit/auth-token";
 import type { Pair } from "../../kit/pairs";
 import { isHttpUrl } from "../../kit/url";
 import { validateOptions, type OptionRules } from "../../kit/validate-options";
-import { joinParams } from "../signature/signature";
+import { areWellFormed } from "../signature/signature";
 import { SIGNATURE_HEADERS } from "../signature/signature-headers";
 import { signRequest, type SignRequestOptions } from "../signature/signed-request";
 import { isUuidUnique } from "./ambiguity";
@@ -95,7 +95,7 @@ function assertParams(params: readonly Pair[]): void {
       `uuid must not begin with a UUID, 32 hexadecimal digits or a SID and go on with a character from u on; received ${JSON.stringify(uuid)}. A receiver without confirm rejects it. Pass another, such as crypto.randomUUID().`,
     );
   }
-  if (!joinParams(params).isWellFormed()) {
+  if (!areWellFormed(params)) {
     throw new TypeError(
       "Each parameter must be well-formed Unicode; a lone surrogate has no UTF-8 form.",
     );

@@ -4,7 +4,7 @@ import {
   type ClaimedIdentity,
   type FoundTokens,
 } from "./auth-tokens";
-import { readParams } from "./body";
+import { readForm } from "./body";
 import { createExplainBudget } from "../signature/explain-budget";
 import { uncoveredBody, type CheckedHeaders } from "./method-and-headers";
 import { joinReceivedUrl, type IncomingRequest } from "./incoming-request";
@@ -16,7 +16,7 @@ import { describeReport, explainSignature } from "../signature/explain";
 import type { SignatureReport } from "../errors/signature-causes";
 import type { ExplainSignatureOptions } from "../signature/explain/options";
 import { signText } from "../signature/hmac";
-import { findMatch, joinParams, type SignatureMatch } from "../signature/signature";
+import { findMatch, type SignatureMatch } from "../signature/signature";
 import { createGetParts, createPostParts, type SignedParts } from "../signature/signed-parts";
 
 /** A webhook request that the account which it claims has signed. */
@@ -28,8 +28,6 @@ export interface AuthenticatedRequest extends SignedReading {
 /** A reading of a request, and the token that has signed it. */
 interface SignedReading {
   parts: SignedParts;
-  /** The signed parameters, as they are signed after the URL. */
-  joined: string;
   found: FoundTokens;
   match: SignatureMatch;
 }
@@ -43,7 +41,7 @@ type UnsignedReading = Pick<SignedReading, "parts" | "found"> & { match: undefin
  *
  * @param explainBudget bounds the work of {@link WebhookError.explain}. @default a new budget
  * @throws WebhookError (by the step) `SIGNATURE_MISMATCH`, `ACCOUNT_NOT_ALLOWED`, `TOKEN_UNAVAILABLE`,
- *   `OVERLOADED`; errors of {@link readParams} and of the signed parts, which may have no code.
+ *   `OVERLOADED`; errors of {@link readForm} and of the signed parts, which may have no code.
  */
 export function createAuthenticate(
   settings: VerifySettings,
@@ -56,7 +54,6 @@ export function createAuthenticate(
   const [accountSid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
   const messageBudget = createExplainBudget({ maxReports: EXPLAINED_MESSAGES });
 
-  /** A function of its own: what it returns keeps its arguments alive, and no joined text. */
   function explainLater(
     request: IncomingRequest,
     { method, signature }: CheckedHeaders,
@@ -72,7 +69,7 @@ export function createAuthenticate(
         accountSid,
         // The spelling of the configuration, which its message names.
         url: findNearest(method === "GET" ? parts.signedUrls : publicUrls, receivedUrl),
-        params: parts.signedParams,
+        params: method === "GET" ? [] : parts.params,
         body: request.body as ExplainSignatureOptions["body"],
         authToken: found.tokens,
       };
@@ -87,18 +84,18 @@ export function createAuthenticate(
     deadlineAtMs?: number,
   ): AuthenticatedRequest | Promise<AuthenticatedRequest> {
     const { method, signature } = headers;
-    const params = readParams(request.body, limitBytes);
-    if (method === "GET" && params.length > 0) throw uncoveredBody();
+    const form = readForm(request.body, limitBytes);
+    if (method === "GET" && form.pairs.length > 0) throw uncoveredBody();
     // Several when a GET fits several publicUrls.
-    const readings = method === "GET" ? getParts(request.target) : postParts(params);
+    const readings = method === "GET" ? getParts(request.target) : postParts(form);
     return andThen(findReading(signature, readings, deadlineAtMs), (reading) => {
       if (reading.match === undefined) {
         const explain = explainLater(request, headers, reading);
         throw createMismatch(reading.found.tokens, messageBudget, explain);
       }
-      const { parts, joined, found, match } = reading;
+      const { parts, found, match } = reading;
       found.noteMatch();
-      return { method, signature, parts, joined, found, match };
+      return { method, signature, parts, found, match };
     });
   };
 }
@@ -141,20 +138,20 @@ type Reading = SignedReading | UnsignedReading;
 const NO_CLAIM: ClaimedIdentity = {};
 
 function matchTokens(signature: string, parts: SignedParts, found: FoundTokens): Reading {
-  const joined = joinParams(parts.signedParams);
-  const match = findMatch(signature, found.keys, parts.signedUrls, joined);
-  return match === undefined ? { parts, found, match } : { parts, joined, found, match };
+  const match = findMatch(signature, found.keys, parts.signedUrls, parts.joined);
+  return { parts, found, match };
 }
 
 /**
  * Returns the function that lists the signatures which the other tokens make; undefined when there is
  * one token. On demand: only a conflict needs them.
  */
-export function listOthersLater({ found, match, joined }: SignedReading) {
+export function listOthersLater({ found, match, parts }: SignedReading) {
   const { keys } = found;
   if (keys.length === 1) return undefined;
   const { authTokenIndex, signedUrl } = match;
-  return () => keys.toSpliced(authTokenIndex, 1).map((key) => signText(key, signedUrl, joined));
+  return () =>
+    keys.toSpliced(authTokenIndex, 1).map((key) => signText(key, signedUrl, parts.joined));
 }
 
 /**

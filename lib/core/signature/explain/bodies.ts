@@ -17,7 +17,7 @@ export function listBodyPairs(body: GivenBody | undefined): Pair[] | undefined {
   if (!isRawBody(body)) return listFlatPairs(body);
   if (body.length === 0) return undefined;
   try {
-    return decodeForm(body);
+    return decodeForm(body).pairs;
   } catch {
     return undefined;
   }

@@ -87,8 +87,7 @@ function isCut(body: GivenBody | undefined, params: readonly Pair[]): boolean {
   if (!isRawBody(body) || countKnown(params) < 2) return false;
   if (/%[\dA-F]?$/i.test(Buffer.from(body as string).toString("latin1"))) return true;
   const [name = "", value = ""] = params.at(-1) ?? [];
-  if (!KNOWN_NAMES.has(name))
-    return [...KNOWN_NAMES.keys()].some((known) => known.startsWith(name));
+  if (!KNOWN_NAMES.has(name)) return [...KNOWN_NAMES].some((known) => known.startsWith(name));
   const isPart = name.endsWith("_sid") ? !ANY_SID.test(value) : /^[{[]/.test(value);
   if (isPart && parseJson(value) === undefined) return true;
   const type = params.find(([one]) => one === "type")?.[1] ?? "";
