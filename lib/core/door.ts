@@ -52,6 +52,9 @@ export { UncoveredTargetError, createGetParts } from "./signature/signed-parts";
 export { signRequest, type WebhookRequest } from "./signature/signed-request";
 export { SIGNATURE_HEADERS } from "./signature/signature-headers";
 
+// The journal: a queue keeps it, the console reads it.
+export { type Explanation, type RequestEntry, type RequestResult } from "./journal/journal";
+
 // Reports: a queue logs, traces and reports its health as a receiver does; OpenTelemetry listens.
 export { publish, trace, type Diagnostics, type Traces } from "./observability/diagnostics";
 export { CLOSED, describeOutage, type Health, type StoreOutage } from "./observability/health";

@@ -1,10 +1,32 @@
-/** The responses of the console's routes to its page; shared with the script of the page. */
+/**
+ * The responses of the console's routes to its page; shared with the script of the page.
+ *
+ * | route | body | response |
+ * | --- | --- | --- |
+ * | `GET /console` | | {@link ConsoleSettings} |
+ * | `POST /console/view` | {@link ViewRequest} | {@link ConsoleView} |
+ * | `POST /console/search` | `{ text }` | {@link LoginSearch} |
+ * | `GET /console/requests/:id` | | {@link RequestDetails}; 404 `NOT_FOUND` |
+ * | `GET /console/queue` | | {@link QueueView} |
+ * | `GET /console/findings` | | `{ findings }` |
+ * | `POST /console/resend` | {@link ResendChoice} | lines: {@link ActionLine} |
+ * | `POST /console/dead-letters/retry`, `…/discard` | {@link DeadLetterChoice} | lines: {@link ActionLine} |
+ * | `POST /console/test-event` | `{ type, via }` | {@link TestEventResult} |
+ * | `POST /console/user-data/count`, `…/erase` | `{ accountSid, entityIdentity }` | `UserData` |
+ *
+ * Polls are a POST, as their text may be an identity, and the address of a request is in many logs. An
+ * error is `{ code, message, status }`: 503 `STORE_UNAVAILABLE` for a store that is down, 403 for a
+ * person who is signed out. All times are whole milliseconds since 1970.
+ */
+import type { Explanation, RequestEntry, RequestResult } from "../../core/door";
+
+export type { Explanation, RequestResult };
 
 /** The settings of a console. */
 export interface ConsoleSettings {
   name: string | undefined;
   readOnly: boolean;
-  /** Whether identities are shown in full. */
+  /** Whether dead letters and waits show identities in full; a request never does. */
   reveals: boolean;
   /** SID of the Key that the admin client uses; undefined when it uses the account itself. */
   keySid: string | undefined;
@@ -27,168 +49,236 @@ export interface ConsoleSettings {
     | undefined;
 }
 
-/** The result of a request: that of its delivery, or that it was rejected or failed. */
-export type RequestResult = "handled" | "stored" | "duplicate" | "conflict" | "rejected" | "failed";
+/**
+ * What became of a request until now: its result, or that of its event in the queue. `failing`: an
+ * attempt failed, and another one follows. `dead`: a dead letter. `discarded`: by a person.
+ */
+export type RequestState = RequestResult | "failing" | "dead" | "discarded";
 
-/** An event, as the console may show it; all undefined when it was not authenticated, or cannot be read. */
+/** Which requests to show; a member that is undefined selects all. */
+export interface RequestFilter {
+  /** `bad`: rejected, failed, failing or dead; `accepted`: all others. */
+  state?: RequestState | "bad" | "accepted" | undefined;
+  code?: string | undefined;
+  type?: string | undefined;
+  build?: string | undefined;
+  /** The first time, and the time after the last. */
+  fromMs?: number | undefined;
+  toMs?: number | undefined;
+  /**
+   * An identity or a pseudonym, exact; or a part of the uuid, of a SID or of the path. Of
+   * `<challenge SID> <identity>` only the SID counts.
+   */
+  text?: string | undefined;
+}
+
+/** A poll of the page. */
+export interface ViewRequest {
+  filter: RequestFilter;
+  /** The `position` of an earlier response for the same filter, of any process. */
+  position?: string | undefined;
+}
+
+/** What the receiver's page shows. */
+export interface ConsoleView {
+  /** The time of the server: what is shown was read not more than a second before. */
+  atMs: number;
+  /** Names what is shown: it is the same in all processes that show the same. */
+  position: string;
+  /** Undefined when nothing has changed since the position of the request. */
+  shown: ShownHistory | undefined;
+}
+
+/** The history of requests, events and changes. */
+export interface ShownHistory {
+  /** Whether it is of all processes, and survives them: there is a queue. Else it is of `process`. */
+  isShared: boolean;
+  /** The process that responds, such as `4711 on web-1`. */
+  process: string;
+  /** The begin of the history: 24 hours ago, or when its first process started. */
+  sinceMs: number;
+  /** How many entries were dropped, because there were too many at once. */
+  dropped: number;
+  /** The newest 200 that the filter selects, the newest first. */
+  rows: readonly RequestRow[];
+  /** How many the filter selects in all. */
+  found: number;
+  /** Those that the filter selects whose handlers may run again because they failed. */
+  failed: FailedRequests;
+  totals: Totals;
+  /** By the minute, for 24 hours. */
+  minutes: Minutes;
+  /** Where another build begins, the oldest first. */
+  builds: readonly BuildStart[];
+  /** The last 200 writes of people, the newest first. */
+  changes: readonly ChangeRow[];
+  /** The logins that have waited longest in the process that responds. */
+  waits: { count: number; oldest: readonly PendingWaitRow[] };
+}
+
+/** Names of an event. Of a request that was not authenticated, its sender may have invented them. */
 export interface EventView {
   type: string | undefined;
   version: string | undefined;
   factorSid: string | undefined;
   challengeSid: string | undefined;
-  /** The entity_identity, masked unless the console reveals it. */
+  /** The masked entity_identity; of a dead letter in full when the console reveals it. */
   entity: string | undefined;
-  /** The same for one identity in this process; undefined when the console reveals identities. */
-  pseudonym: string | undefined;
+  /** The pseudonym of the user, the same in all processes that share the history. */
+  person: string | undefined;
 }
 
-/** Names in a request that was not authenticated: its sender may have invented them. */
-export type Claims = Pick<RequestRow, "uuid" | "accountSid" | "factorSid" | "challengeSid">;
-
-/** One webhook request. It never holds a token or a signature. */
+/** One webhook request, and what became of it. */
 export interface RequestRow extends EventView {
-  /** No request of another process has it: a random text of the process, and a number. */
+  /** No request of another process has it. */
   id: string;
-  /** Grows with each change of any row. */
-  change: number;
   atMs: number;
+  /** Until the response was decided: with a queue, how long it took to store the event. */
   durationMs: number;
-  result: RequestResult;
+  /** How long the last attempt of the handlers took; undefined without one after the response. */
+  handlersMs: number | undefined;
+  state: RequestState;
   status: number;
   code: string | undefined;
-  /** The message of the error, or why no handler ran. */
+  /** The message of the error, why no handler ran, or what became of the event. */
   message: string | undefined;
-  /** The errors of the handlers: without the values of the event, unless the console reveals them. */
+  /** The errors of the last attempt, without the values of the event. */
   failure: string | undefined;
   /** Which delivery of its uuid it is among the rows, from 1. */
   attempt: number;
-  /** Undefined when the request was not authenticated, like the three below. */
+  /** Whether the event is authenticated; else its names are claims. */
+  isAuthenticated: boolean;
   uuid: string | undefined;
   accountSid: string | undefined;
   tokenIndex: number | undefined;
   urlIndex: number | undefined;
-  /** Undefined when the request was authenticated. */
-  claimed: Claims | undefined;
   issues: readonly string[];
   /** Method and path. */
   target: string;
+  receiver: string | undefined;
+  process: string;
+  build: string | undefined;
+  sender: RequestEntry["sender"];
   isTest: boolean;
   explanation: Explanation | undefined;
-  canExplain: boolean;
+  /** Whether its handlers may run again: it is a dead letter, or without a queue kept in this process. */
   canResend: boolean;
   resent: Resent | undefined;
 }
 
-/** A run of the handlers that a person started. */
+/** The last run of the handlers that a person started. */
 export interface Resent {
   atMs: number;
   /** The result of the option `actor`. */
   by: string | undefined;
-  /** Undefined when they succeeded, or run later. */
+  /** Why it failed again; undefined when it succeeded, or is to run. */
   problem: string | undefined;
 }
 
-type Pairs = readonly (readonly [name: string, value: string])[];
+/** The requests that a run of all that failed would run again. */
+export interface FailedRequests {
+  count: number;
+  /** How many users they have. */
+  users: number;
+  firstAtMs: number | undefined;
+  lastAtMs: number | undefined;
+  /** The most frequent 10 first. */
+  errors: readonly { error: string; count: number }[];
+}
 
 /** The details of a request that its row does not have. */
 export interface RequestDetails {
-  /** Undefined when the request was not authenticated, or has more than 16,384 characters. */
-  params: Pairs | undefined;
-  headers: Pairs;
-  /** The headers of the response that depend on the error. */
-  responseHeaders: Pairs;
+  row: RequestRow;
+  /** What happened to its event after the request, the oldest first. */
+  steps: readonly StepView[];
   /** Undefined without a queue, or when it does not know the event. */
   queued: QueuedState | undefined;
 }
 
-/** Where the event of a request is in the queue, which many processes may share. */
+/** What happened to an event after its request. */
+export interface StepView {
+  atMs: number;
+  what: "handled" | "failed" | "dead" | "retried" | "discarded" | "resent";
+  attempt: number | undefined;
+  durationMs: number | undefined;
+  process: string;
+  error: string | undefined;
+  by: string | undefined;
+}
+
+/** Where the event of a request is in the queue now. */
 export interface QueuedState {
   state: string;
   attempts: number;
-  /** Its last failed attempts, the oldest first; the errors as {@link RequestRow.failure}. */
-  failures: readonly {
-    atMs: number;
-    error: string;
-    durationMs?: number | undefined;
-    process?: string | undefined;
-  }[];
   /** When its handlers run next, or failed last. */
   atMs: number | undefined;
 }
 
-/** Requests over time: one count for each step. */
-export interface Series {
-  stepMs: number;
+/** Counts by the minute. */
+export interface Minutes {
   startMs: number;
+  /** Requests that were accepted. */
   accepted: readonly number[];
+  /** Requests that were rejected or failed, and attempts of the queue that failed. */
   bad: readonly number[];
+  /** Attempts of the handlers after the response that succeeded. */
+  handled: readonly number[];
 }
 
-/** The likeliest cause of a signature that does not match. */
-export interface Explanation {
-  code: string;
-  isProven: boolean;
-  cause: string;
-  fix: string;
-  /** The subject of the cause: the URL that was signed, a parameter, or the fingerprint of a token. */
-  subject: string | undefined;
-  /** Less likely causes. */
-  others: readonly string[];
+/** The first process of a build. */
+export interface BuildStart {
+  atMs: number;
+  /** The environment variable PUSH_BUILD; undefined where it is not set. */
+  build: string | undefined;
 }
 
-/** Use of the tokens of one account, since the console started. */
+/** A write of a person, successful or rejected. */
+export interface ChangeRow {
+  atMs: number;
+  action: string | undefined;
+  by: string | undefined;
+  sid: string | undefined;
+  uuid: string | undefined;
+  /** The error whose dead letters were chosen. */
+  error: string | undefined;
+  count: number | undefined;
+  status: number;
+  code: number | string | undefined;
+}
+
+/** Use of the tokens of one account. */
 export interface TokenUse {
   accountSid: string;
-  /** By index of the token: number of requests, and when the last arrived. */
+  /** By index of the token: number of requests, and the minute of the last. */
   tokens: readonly { count: number; lastAtMs: number | undefined }[];
 }
 
-/** The rejected requests with one code, since the console started. */
+/** The rejected requests with one code. */
 export interface Rejections {
   code: string;
   count: number;
+  /** How many of them are of the last 5 minutes. */
+  lately: number;
+  /** The minute of the first, and that of the last. */
   firstAtMs: number;
   lastAtMs: number;
   /** The last senders. Any client can choose the headers, and `address` may be that of a proxy. */
-  sources: readonly {
-    address: string | undefined;
-    forwardedFor: string | undefined;
-    userAgent: string | undefined;
-    count: number;
-    lastAtMs: number;
-  }[];
+  sources: readonly (RequestEntry["sender"] & { count: number; lastAtMs: number })[];
 }
 
-/** Totals since the console started. */
+/** Totals of the history. */
 export interface Totals {
-  sinceMs: number;
   received: number;
   /** By the response: the result of an event of a queue is "stored", also when its handlers fail later. */
   byResult: Readonly<Record<RequestResult, number>>;
   byCode: Readonly<Record<string, number>>;
+  /** Attempts of the handlers after the response. */
+  attempts: Readonly<Record<"handled" | "failed", number>>;
   rejections: readonly Rejections[];
-  waits: { count: number; oldestMs: number | undefined };
   rotation: readonly TokenUse[];
 }
 
-/** What has changed since the page asked last. */
-export interface Changes {
-  /** The process whose requests these are: the start of their ids, and a name such as `4711 on web-1`. */
-  process: { id: string; name: string };
-  /** The position of the last change: `?after=`, with those of other processes after a comma. */
-  cursor: string;
-  /** Whether `rows` are all rows that the process has. */
-  isComplete: boolean;
-  /** The changed rows, the oldest first. */
-  rows: readonly RequestRow[];
-  totals: Totals;
-  /** The logins that have waited longest. */
-  waits: readonly PendingWaitRow[];
-  /** The last hour by the minute, and the last day by the hour. */
-  series: readonly Series[];
-}
-
-/** A login that waits for its challenge in this process. */
+/** A login that waits for its challenge in the process that responds. */
 export interface PendingWaitRow {
   challengeSid: string;
   /** Masked unless the console reveals it. */
@@ -196,23 +286,59 @@ export interface PendingWaitRow {
   startedAtMs: number;
 }
 
-/** A challenge, as the service responded; `problem` is the code of the error. */
+/** A challenge, as the service responded. */
 export interface FoundChallenge {
   challengeSid: string;
   status: string | null;
   date_responded: string | null;
+  /**
+   * The code of the error: `NOT_FOUND` when the service knows no such challenge of this user. `NOT_ASKED`
+   * when no identity is known: a search for `<challenge SID> <identity>` asks.
+   */
   problem: string | undefined;
+  /** How many requests of it arrived, and how many of these were rejected or failed. */
+  requests: number;
+  bad: number;
 }
 
 /** The places where a login was found. */
 export interface LoginSearch {
-  /** The process that was asked for requests and waits. */
-  process: Changes["process"];
-  /** The ids of requests, the oldest first. */
-  ids: readonly string[];
+  /** The newest 200, the newest first: all that are kept were asked. */
+  rows: readonly RequestRow[];
   deadLetters: readonly DeadLetterRow[];
+  /** Those of `process`, the process that responds. */
   waits: readonly PendingWaitRow[];
-  challenge: FoundChallenge | undefined;
+  process: string;
+  isShared: boolean;
+  /** The newest 3 challenges that were found, the newest first. */
+  challenges: readonly FoundChallenge[];
+  /** Whether nothing is unknown: the rows, all dead letters, and the service. */
+  isComplete: boolean;
+}
+
+/**
+ * Which requests to run again: those of a filter that failed, until the time of the response that
+ * counted them; or some.
+ */
+export type ResendChoice = { filter: RequestFilter; untilMs: number } | { ids: readonly string[] };
+
+/**
+ * A line of an action on many: the response is newline-delimited JSON. The lines say how far it is; the
+ * last one has `result`, or the error that ended it. It stops when the connection is closed.
+ */
+export interface ActionLine {
+  done: number;
+  count: number;
+  result?: ActionResult;
+  error?: { code: string; message: string; status: number };
+}
+
+/** The result of an action on many. */
+export interface ActionResult {
+  /** How many were run again, given to a worker, or discarded. */
+  changed: number;
+  /** Why the others were not, and which request has it. */
+  problems: readonly { id: string; problem: string }[];
 }
 
 /** The dead letters with one cause. */
@@ -220,9 +346,14 @@ export interface DeadLetterGroup {
   /** The part that all their errors have, without the values of the events. */
   error: string;
   count: number;
-  /** The newest of them. */
+  users: number;
+  firstAtMs: number;
+  lastAtMs: number;
+  /** The newest 20 of them, the newest first. */
   deadLetters: readonly DeadLetterRow[];
 }
+
+type Pairs = readonly (readonly [name: string, value: string])[];
 
 /** One dead letter. */
 export interface DeadLetterRow extends EventView {
@@ -241,10 +372,7 @@ export interface DeadLetterRow extends EventView {
 export type DeadLetterName = Pick<DeadLetterRow, "uuid" | "accountSid"> &
   Partial<Pick<DeadLetterRow, "receiver">>;
 
-/**
- * Which dead letters to change: some; or the first `count` with an error, or with any, that had
- * failed before they were counted.
- */
+/** Which dead letters to change: some; or those with an error, or with any, that had failed until then. */
 export type DeadLetterChoice =
   | { deadLetters: readonly DeadLetterName[] }
   | { error?: string | undefined; count: number; untilMs: number };
@@ -260,9 +388,8 @@ export interface QueueView {
   workers: number | undefined;
   /** What an operator has set in the store. */
   hold?: "paused" | "limited" | undefined;
+  /** Of all dead letters, the largest 50 groups. */
   groups: readonly DeadLetterGroup[];
-  /** Whether there are more dead letters than were read. */
-  isCut: boolean;
 }
 
 /** The result of a test event. */
