@@ -23,6 +23,9 @@ export { parseEvent } from "./event/parse";
 export { signRequest, type WebhookRequest } from "./signature/signed-request";
 export { SIGNATURE_HEADERS } from "./signature/signature-headers";
 
+// The journal: a queue keeps it, the console reads it.
+export { type Explanation, type RequestEntry, type RequestResult } from "./journal/journal";
+
 // Reports: a queue logs, traces and reports its health as a receiver does; OpenTelemetry listens.
 export { trace, type Diagnostics, type Traces } from "./observability/diagnostics";
 
