@@ -2,7 +2,6 @@ import {
   createRequestRetry,
   type EventOperations,
   type EventQueue,
-  findOutcome,
   type Handlers,
   type QueuedEvent,
   trace,
@@ -262,8 +261,7 @@ class OpenQueue {
     deadlineAtMs: number,
     carrier: Record<string, string> | undefined,
   ): Promise<DeliveryResult> {
-    const known = findOutcome(queued);
-    const outcome = known && this.outcomes.toStored(queued.account, known);
+    const outcome = this.outcomes.ofEvent(queued);
     const added = toNewEvent(this.#settings.name, queued, outcome, carrier);
     const kept = await this.run((isWanted) => this.#storeEvent(added, isWanted), deadlineAtMs);
     const result = compareContent(queued, added.content, kept);

@@ -1,10 +1,7 @@
-import type {
-  EventStatus,
-  ObservedRequest,
-  ReceiverInspection,
-  WebhookError,
-} from "../../core/door";
+import type { EventStatus, ReceiverInspection, WebhookError } from "../../core/door";
 import { hasMethods } from "../../kit/validate-options";
+
+type ObservedRequest = Parameters<Parameters<ReceiverInspection["observe"]>[0]>[0];
 
 /** What the rehearsal asks the queue of a receiver. */
 interface WatchedQueue {
