@@ -58,8 +58,8 @@ export { type Handlers } from "./delivery/handler-registry";
 export { readOutcome } from "./delivery/outcome";
 /** A queue retries while its store is down, as a receiver does. */
 export { createRequestRetry } from "./delivery/retry-request";
-/** A worker confirms the events of its queue and runs their handlers, by these options. */
-export { StoredDelivery, type HandlingOptions } from "./delivery/stored-delivery";
+/** A worker confirms the events of its queue and runs their handlers, by the options of `queue.work`. */
+export { StoredDelivery, type WorkOptions } from "./delivery/stored-delivery";
 /** A queue keeps the outcomes of challenges, and wakes the waits for them. */
 export { StoredOutcomes } from "./delivery/stored-outcomes";
 

@@ -5,6 +5,7 @@ import {
   type Handlers,
   type QueuedEvent,
   trace,
+  type WorkOptions,
 } from "../core/door";
 import { CLOSED, type Health } from "../kit/health";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../kit/closing";
@@ -16,7 +17,7 @@ import { describeQueueHealth } from "./health";
 import { createSharedOutcomes, type Outcome } from "./outcomes";
 import { QueueError } from "./queue-error";
 import type { QueueSettings } from "./queue-options";
-import { createRunner, type WorkOptions } from "./runner";
+import { createRunner } from "./runner";
 import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from "./storage";
 import { compareContent, toNewEvent, type DeliveryResult } from "./stored-event";
 import { createUserOperations } from "./user-data";
@@ -30,10 +31,10 @@ export type {
   EventStatus,
   QueueUser,
   UserData,
+  WorkOptions,
 } from "../core/door";
 export type { QueueErrorCode } from "./queue-error";
 export type { Backoff, QueueOptions } from "./queue-options";
-export type { WorkOptions } from "./runner";
 export type { QueueStats } from "./storage";
 
 /** Runs handlers for the events of a queue; see `queue.work`. */
