@@ -1,10 +1,12 @@
 import { Option, type Command } from "commander";
-import { explainCapture, SIGNATURE_HEADERS, type SignatureReport } from "../core/door";
+import { explainCapture, SIGNATURE_HEADERS } from "../core/door";
 import { readCaptures, type Capture } from "./record-command";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";
 import { readSecret, readVariable } from "./environment";
 import { readTextFile } from "./text-file";
 import { choice, UsageError } from "./arguments";
+
+type SignatureReport = ReturnType<typeof explainCapture>;
 
 interface ExplainOptions {
   url: string;

@@ -2,10 +2,10 @@ import {
   createRequestRetry,
   type EventOperations,
   type EventQueue,
-  findOutcome,
   type Handlers,
   type QueuedEvent,
   trace,
+  type WorkOptions,
 } from "../core/door";
 import { CLOSED, type Health } from "../kit/health";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../kit/closing";
@@ -18,7 +18,7 @@ import { StoredJournal } from "./journal";
 import { createSharedOutcomes, type Outcome } from "./outcomes";
 import { QueueError } from "./queue-error";
 import type { QueueSettings } from "./queue-options";
-import { createRunner, type WorkOptions } from "./runner";
+import { createRunner } from "./runner";
 import { createNotes, type NoteStep } from "./steps";
 import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from "./storage";
 import { compareContent, toNewEvent, type DeliveryResult } from "./stored-event";
@@ -33,10 +33,10 @@ export type {
   EventStatus,
   QueueUser,
   UserData,
+  WorkOptions,
 } from "../core/door";
 export type { QueueErrorCode } from "./queue-error";
 export type { Backoff, QueueOptions } from "./queue-options";
-export type { WorkOptions } from "./runner";
 export type { QueueStats } from "./storage";
 
 /** Runs handlers for the events of a queue; see `queue.work`. */
@@ -274,8 +274,7 @@ class OpenQueue {
     deadlineAtMs: number,
     carrier: Record<string, string> | undefined,
   ): Promise<DeliveryResult> {
-    const known = findOutcome(queued);
-    const outcome = known && this.outcomes.toStored(queued.account, known);
+    const outcome = this.outcomes.ofEvent(queued);
     const added = toNewEvent(this.#settings.name, queued, outcome, carrier);
     const kept = await this.run((isWanted) => this.#storeEvent(added, isWanted), deadlineAtMs);
     const result = compareContent(queued, added.content, kept);

@@ -1,24 +1,9 @@
-import { type Handlers, type HandlingOptions, StoredDelivery } from "../core/door";
-import { CONFIRM, FUNCTION } from "../kit/option-rules";
-import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../kit/validate-options";
+import { type Handlers, StoredDelivery, type WorkOptions } from "../core/door";
 import type { Outcome } from "./outcomes";
 import { pauseOf, type QueueSettings } from "./queue-options";
 import type { Step, NoteStep } from "./steps";
 import type { FailedRun, Run } from "./storage";
 import { addFailure, readEventNames, readStoredEvent } from "./stored-event";
-
-/** How many events of `queue.work` are handled, and how. */
-export interface WorkOptions extends HandlingOptions {
-  /** How many events are handled at a time in this process. @default 16 */
-  concurrency?: number | undefined;
-}
-
-const WORK_RULES = {
-  concurrency: wholeNumber(1, 10_000, "events"),
-  handlerTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
-  confirm: CONFIRM,
-  onError: FUNCTION,
-};
 
 /** Why a run failed. */
 export type RunFailure = NonNullable<Awaited<ReturnType<StoredDelivery["run"]>>>;
@@ -66,17 +51,7 @@ export function createRunner(
   { name, logger }: Pick<QueueSettings, "name" | "logger">,
   { recordOutcome, noteStep }: RunnerContext,
 ) {
-  validateOptions("work", options, WORK_RULES);
-  const { concurrency = 16 } = options;
   const delivery = new StoredDelivery(handlers, options, { name, logger, recordOutcome });
-  let running = 0;
-  let changedAtMs = performance.now();
-
-  function count(change: 1 | -1): void {
-    running += change;
-    changedAtMs = performance.now();
-  }
-
   function note(
     stored: unknown,
     what: Step["what"],
@@ -88,15 +63,13 @@ export function createRunner(
 
   return {
     /** How many events may be handled at a time. */
-    concurrency,
+    concurrency: delivery.concurrency,
     /** See `RunningWorker`. */
-    freedAtMs: () => (running < concurrency ? changedAtMs : undefined),
+    freedAtMs: () => delivery.freedAtMs(),
     /** Reads a stored event and runs its handlers; returns why that failed. */
     async handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {
       const startMs = performance.now();
-      count(1);
       const failure = await delivery.run(() => readStoredEvent(stored), attempt);
-      count(-1);
       if (failure === undefined) {
         note(stored, "handled", attempt, { durationMs: performance.now() - startMs });
       } else if (failure.isInvented === true) note(stored, "discarded", attempt, failure);

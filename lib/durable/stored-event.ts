@@ -5,10 +5,8 @@ import {
   type EventFailure,
   type EventQueue,
   parseEvent,
-  type PushEvent,
   type QueuedEvent,
   type QueueUser,
-  type UnknownPushEvent,
 } from "../core/door";
 import { cutText, parseJson, toAsciiJson } from "../kit/text";
 import { EVENT_FORMAT, migrateEvent } from "./event-format";
@@ -71,7 +69,7 @@ type StoredEvent = z.infer<typeof storedEventSchema>;
 
 /** An event that was read from the store. */
 export interface RestoredEvent extends Omit<StoredEvent, "params" | "format"> {
-  event: PushEvent | UnknownPushEvent;
+  event: QueuedEvent["event"];
 }
 
 /** Reads an event that {@link toNewEvent} wrote; throws for one that this version cannot read. */

@@ -2,12 +2,13 @@ import type {
   EventOperations,
   EventState,
   EventStatus,
-  ObservedRequest,
   QueueUser,
   ReceiverInspection,
   WebhookError,
 } from "../../core/door";
 import { hasMethods } from "../../kit/validate-options";
+
+type ObservedRequest = Parameters<Parameters<ReceiverInspection["observe"]>[0]>[0];
 
 /** What the rehearsal asks the queue of a receiver. */
 interface WatchedQueue extends Pick<EventOperations, "countUserData" | "deadLetters"> {

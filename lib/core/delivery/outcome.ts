@@ -1,5 +1,4 @@
-import { isChallengeEvent } from "../event/event";
-import type { ChallengeEvent, PushEvent, UnknownPushEvent } from "../event/event";
+import type { ChallengeEvent } from "../event/event";
 import { isSid } from "../../kit/sid";
 import { parseJson, toAsciiJson } from "../../kit/text";
 
@@ -42,15 +41,6 @@ export function toOutcome(event: ChallengeEvent): ChallengeOutcome {
   const { type, account_sid, service_sid, challenge_sid, entity_identity, factor_sid } = event;
   const sids = { account_sid, service_sid, challenge_sid, factor_sid };
   return { type, ...sids, entity_identity, at: new Date(), source: "webhook" };
-}
-
-/** Returns the outcome that is stored with an event; undefined if it has none, or none yet. */
-export function findOutcome(queued: {
-  event: PushEvent | UnknownPushEvent;
-  needsConfirmation?: boolean | undefined;
-}): ChallengeOutcome | undefined {
-  const { event, needsConfirmation } = queued;
-  return isChallengeEvent(event) && needsConfirmation !== true ? toOutcome(event) : undefined;
 }
 
 /** Writes an outcome as JSON of ASCII characters: about 200 bytes, and those of the identity. */

@@ -1,3 +1,10 @@
+import { CONFIRM, FUNCTION } from "../../kit/option-rules";
+import {
+  MAX_TIMER_MS,
+  validateOptions,
+  wholeNumber,
+  type OptionRules,
+} from "../../kit/validate-options";
 import { escapeControls } from "../../kit/text";
 import type { Logger } from "../../kit/logger";
 import { maskText } from "../journal/mask";
@@ -14,8 +21,10 @@ import type { QueuedEvent } from "./event-queue";
 import { areHandlersEmpty, findConfirm, isHandlers, type Handlers } from "./handler-registry";
 import { toOutcome, type ChallengeOutcome } from "./outcome";
 
-/** How a worker handles the events of its queue. */
-export interface HandlingOptions {
+/** How many events of `queue.work` are handled, and how. */
+export interface WorkOptions {
+  /** How many events are handled at a time in this process. @default 16 */
+  concurrency?: number | undefined;
   /** How long the handlers of an event may run, in milliseconds. @default 10_000 */
   handlerTimeoutMs?: number | undefined;
   /**
@@ -29,6 +38,13 @@ export interface HandlingOptions {
   /** Called with the failure of each attempt. @default none */
   onError?: ErrorListener | undefined;
 }
+
+const WORK_RULES: OptionRules<WorkOptions> = {
+  concurrency: wholeNumber(1, 10_000, "events"),
+  handlerTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
+  confirm: CONFIRM,
+  onError: FUNCTION,
+};
 
 /** An event that was read from the store of a queue. */
 export interface RestoredEvent extends Pick<
@@ -67,14 +83,24 @@ export interface WorkerQueue {
 /** The delivery of a worker: confirms the events of a queue, and runs their handlers. */
 export class StoredDelivery {
   readonly #handlers: Handlers;
-  readonly #options: HandlingOptions;
+  readonly #options: WorkOptions;
   readonly #queue: WorkerQueue;
   readonly #reports: Reporter;
   readonly #dispatch: Dispatch;
+  /** How many events may be handled at a time. */
+  readonly concurrency: number;
+  #running = 0;
+  /** When the number of running events changed last. */
+  #changedAtMs = performance.now();
 
-  /** @throws TypeError when `handlers` is not a result of `createHandlers()` or has no handler. */
-  constructor(handlers: Handlers, options: HandlingOptions, queue: WorkerQueue) {
+  /**
+   * @throws TypeError for an option that is unknown or not valid, and when `handlers` is not a result
+   *   of `createHandlers()` or has no handler.
+   */
+  constructor(handlers: Handlers, options: WorkOptions, queue: WorkerQueue) {
+    validateOptions("work", options, WORK_RULES);
     assertHandlers(handlers);
+    this.concurrency = options.concurrency ?? 16;
     this.#handlers = handlers;
     this.#options = options;
     this.#queue = queue;
@@ -83,13 +109,18 @@ export class StoredDelivery {
     this.#dispatch = createDispatch(handlers, this.#reports);
   }
 
+  /** Since when more events could be handled, as `performance.now()` counts; undefined: no more can. */
+  freedAtMs(): number | undefined {
+    return this.#running < this.concurrency ? this.#changedAtMs : undefined;
+  }
+
   /**
    * Runs the handlers of an event; returns why that failed.
    *
    * @param read reads the event from its stored form.
    */
   async run(read: () => RestoredEvent, attempt: number): Promise<RunFailure | undefined> {
-    const startMs = performance.now();
+    const startMs = this.#count(1);
     let event: RestoredEvent["event"] | undefined;
     try {
       const stored = this.#read(read);
@@ -114,6 +145,8 @@ export class StoredDelivery {
         isInvented: isFinal && isInvented(event?.uuid ?? ""),
         durationMs: performance.now() - startMs,
       };
+    } finally {
+      this.#count(-1);
     }
   }
 
@@ -130,6 +163,13 @@ export class StoredDelivery {
     const { name: queue, logger } = this.#queue;
     const fields = { queue, receiver, type, uuid, attempts, error: escapeControls(error) };
     logger?.error(fields, "An event is a dead letter now");
+  }
+
+  /** Counts a run that begins or ends; returns the time. */
+  #count(change: 1 | -1): number {
+    this.#running += change;
+    this.#changedAtMs = performance.now();
+    return this.#changedAtMs;
   }
 
   #read(read: () => RestoredEvent): RestoredEvent {
