@@ -1,6 +1,7 @@
 import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
 import type { Journal } from "../journal/journal";
 import type { RequestIdentity } from "./dedupe";
+import type { Journal } from "../journal/journal";
 import type { Health } from "../observability/health";
 import type { OutcomeStore } from "./outcome-store";
 
@@ -99,6 +100,8 @@ export interface DeadLetterOptions {
   accountSid?: string | undefined;
   /** Needed only when receivers with static tokens share the queue, as `accountSid` is a claim. */
   receiver?: string | undefined;
+  /** Who retries or discards it, for the journal. */
+  by?: string | undefined;
 }
 
 /** A user of the service: an identity has a meaning only within an account. */

@@ -23,9 +23,10 @@ export interface Journal {
   /**
    * Reads the counters of the last 24 hours, the oldest minute first.
    *
+   * @param fromMs leaves out the minutes before this one.
    * @throws WebhookError as {@link Journal.read}.
    */
-  readCounts(): Promise<readonly Count[]>;
+  readCounts(fromMs?: number): Promise<readonly Count[]>;
   /**
    * Names an identity by a hash, keyed by a secret of the store: the same in all processes.
    *
@@ -171,6 +172,8 @@ export interface ChangeEntry extends Signed {
   /** The Key or Webhook. */
   readonly sid?: string | undefined;
   readonly uuid?: string | undefined;
+  /** The error whose dead letters were chosen, without values of the events. */
+  readonly error?: string | undefined;
   readonly count?: number | undefined;
   readonly status: number;
   readonly code?: number | string | undefined;
