@@ -1,5 +1,4 @@
 import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
-import type { Journal } from "../journal/journal";
 import type { RequestIdentity } from "./dedupe";
 import type { Journal } from "../journal/journal";
 import type { Health } from "../observability/health";
