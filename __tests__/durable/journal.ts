@@ -41,21 +41,22 @@ async function readAll(journal: Journal) {
 export function describeJournal(engine: StoppableEngine): void {
   it("has each entry once, in the order in which they are read, while several processes append", async () => {
     const [reader, ...writers] = await Promise.all(range(4).map(() => engine.openStorage()));
-    let isOver = false;
     const writing = writers.map(async (writer, one) => {
       for (const turn of range(30)) {
         const texts = range(3).map((index) => `${one} ${3 * turn + index}`);
         await writer.appendEntries(stored("step", `${one}`, texts), []);
       }
     });
-    const written = Promise.all(writing).then(() => (isOver = true));
+    const written = Promise.all(writing).then(() =>
+      reader!.appendEntries(stored("step", "", ["end"]), []),
+    );
     const found: string[] = [];
     let position: string | undefined;
-    do {
+    while (found.at(-1) !== "end") {
       const { texts, end } = await readTexts(reader!, position);
       found.push(...texts);
       position = end;
-    } while (!isOver || (await readTexts(reader!, position)).texts.length > 0);
+    }
     await written;
     for (const one of range(3)) {
       const own = found.filter((text) => text.startsWith(`${one} `));
