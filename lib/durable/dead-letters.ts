@@ -2,7 +2,7 @@ import type { DeadLetter, DeadLetterOptions, EventOperations } from "../core/doo
 import { parseJson } from "../kit/text";
 import type { Storage, StoredDeadLetter, StoredState } from "./storage";
 import { hashKey } from "./event-key";
-import { type NoteStep } from "./steps";
+import type { NoteStep, Step } from "./steps";
 import { readEventNames, readFailures, readStoredEvent } from "./stored-event";
 
 /**
@@ -41,14 +41,20 @@ export function createEventOperations(
     const dead = found.filter(({ state }) => state === "dead");
     const chosen = choose(method, dead, options);
     const ids = chosen.map(({ id }) => id);
+    // A worker may handle it before this process knows.
+    const atMs = Date.now();
     const isChanged = ids.length > 0 && (await run(() => storage[method](ids))) > 0;
-    if (isChanged) noteAll(method, chosen);
+    if (isChanged) noteAll(method, chosen, { atMs, by: options.by });
     return isChanged;
   }
 
-  function noteAll(method: "retry" | "discard", letters: readonly StoredState[]): void {
+  function noteAll(
+    method: "retry" | "discard",
+    letters: readonly StoredState[],
+    step: Pick<Step, "atMs" | "by">,
+  ): void {
     const what = method === "retry" ? "retried" : "discarded";
-    for (const { body } of letters) noteStep(parseJson(body ?? ""), { what });
+    for (const { body } of letters) noteStep(parseJson(body ?? ""), { what, ...step });
   }
 
   return {
@@ -66,8 +72,9 @@ export function createEventOperations(
       for await (const page of listPages()) {
         const ids = page.map(({ id }) => id);
         if (ids.length === 0) continue;
+        const atMs = Date.now();
         count += await run(() => storage.retry(ids));
-        noteAll("retry", page);
+        noteAll("retry", page, { atMs });
       }
       return count;
     },

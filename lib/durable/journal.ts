@@ -86,8 +86,8 @@ export class StoredJournal implements Journal {
     };
   }
 
-  readCounts(): Promise<readonly Count[]> {
-    return this.#run(() => this.#storage.readCounts());
+  readCounts(fromMs = 0): Promise<readonly Count[]> {
+    return this.#run(() => this.#storage.readCounts(fromMs));
   }
 
   async createPseudonym(identity: string): Promise<string> {
@@ -100,7 +100,7 @@ export class StoredJournal implements Journal {
     this.#timer = undefined;
     const flushing = Promise.resolve(this.#flushing)
       .then(() => this.#write())
-      .then(() => {
+      .finally(() => {
         this.#flushedAtMs = performance.now();
         if (this.#flushing === flushing) this.#flushing = undefined;
         if (this.#counters.size > 0 || this.#entries.size > 0) this.#schedule();
@@ -204,8 +204,7 @@ class NewEntries {
     for (const entries of this.#shares.values()) {
       for (const [index, { identity, ...entry }] of entries.entries()) {
         if (identity === undefined) continue;
-        const person = secret && createPseudonym(secret, identity);
-        entries[index] = { ...entry, person } as PendingEntry;
+        entries[index] = { ...entry, person: secret && createPseudonym(secret, identity) };
       }
     }
   }

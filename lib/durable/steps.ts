@@ -1,8 +1,9 @@
 import type { Journal, StepEntry } from "../core/door";
 import { readEventNames } from "./stored-event";
 
-/** What happened to an event, without its names. */
-export type Step = Pick<StepEntry, "what" | "attempt" | "durationMs" | "error">;
+/** What happened to an event, without its names: now, unless it has a time. */
+export type Step = Pick<StepEntry, "what" | "attempt" | "durationMs" | "error" | "by"> &
+  Partial<Pick<StepEntry, "atMs">>;
 
 /** Notes in the journal what happened to a stored event. */
 export type NoteStep = (stored: unknown, step: Step) => void;

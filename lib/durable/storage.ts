@@ -201,8 +201,8 @@ export interface Storage {
   erase(kind: TextKind, ids: readonly string[]): Promise<unknown>;
   /** Appends entries to the journal, and adds counts to those of their minute. Not repeated. */
   appendEntries(entries: readonly NewStoredEntry[], counts: readonly Count[]): Promise<unknown>;
-  /** Returns the counts of the last `JOURNAL_MS`, the oldest first. */
-  readCounts(): Promise<readonly Count[]>;
+  /** Returns the counts since a minute, of the last `JOURNAL_MS` at most, the oldest first. */
+  readCounts(fromMs: number): Promise<readonly Count[]>;
   /**
    * Removes what is over the bounds of the journal: older than `JOURNAL_MS`, and more than
    * `MAX_KEPT_ENTRIES` of a kind; of these, the oldest of the share with the most go first.

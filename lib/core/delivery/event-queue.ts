@@ -1,7 +1,7 @@
 import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
-import type { Journal } from "../journal/journal";
 import type { RequestIdentity } from "./dedupe";
 import type { Health } from "../../kit/health";
+import type { Journal } from "../journal/journal";
 import type { OutcomeStore } from "./outcome-store";
 
 /** An authenticated event that a queue stores. @experimental */

@@ -230,8 +230,8 @@ export class ServerStorage implements Storage, Claims {
     return this.#run("appendEntries", ...values, this.#queue);
   }
 
-  readCounts(): Promise<JournalCount[]> {
-    return this.#run<JournalCount>("readCounts", this.#queue);
+  readCounts(fromMs: number): Promise<JournalCount[]> {
+    return this.#run<JournalCount>("readCounts", fromMs, this.#queue);
   }
 
   async trimEntries(): Promise<void> {

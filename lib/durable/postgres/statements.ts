@@ -234,7 +234,8 @@ export function writeStatements(schema: string, channel: string, sender: string)
           with ordinality as row (kind, share, text, position)
         order by position`,
     readCounts: `select at as "minuteMs", name, count from ${schema}.minute
-      where queue = $1::int and at > ${NOW} - ${JOURNAL_MS} order by at, name`,
+      where queue = $2::int and at >= greatest($1::bigint, ${NOW} - ${JOURNAL_MS})
+      order by at, name`,
     // The oldest of a share have the last turns.
     trimEntries: `delete from ${entry} where queue = $1::int and (${OUTDATED} or id in (
       select id from (

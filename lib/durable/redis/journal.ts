@@ -97,11 +97,12 @@ export function createRedisJournal(
       });
       await redis.eval(APPEND, all.length, ...all, entries.length, ...added, ...counted);
     },
-    async readCounts() {
-      const last = Math.floor(Date.now() / MINUTE_MS);
-      const minutes = Array.from({ length: JOURNAL_MS / MINUTE_MS }, (_, index) => {
-        return (last - index) * MINUTE_MS;
-      }).toReversed();
+    async readCounts(fromMs) {
+      const minutes: number[] = [];
+      let minuteMs = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
+      const endMs = Math.max(fromMs, minuteMs - JOURNAL_MS + 1);
+      for (; minuteMs >= endMs; minuteMs -= MINUTE_MS) minutes.unshift(minuteMs);
+      if (minutes.length === 0) return [];
       const found = await redis.eval(READ_COUNTS, minutes.length, ...minutes.map(minuteKeyOf));
       return (found as string[][]).flatMap((pairs, index) =>
         toCounts(minutes[index] as number, pairs),
@@ -150,7 +151,8 @@ function listOverBounds(members: readonly string[], oldest: number): string[] {
   return [...kinds.values()].flatMap((entries) => {
     // Stable: of one turn, the newest comes first.
     const places = entries.toSorted((one, other) => one.turn - other.turn);
-    const isOver = (id: string, place: number) => place >= MAX_KEPT_ENTRIES || Number(id) < oldest;
-    return places.filter(({ id }, place) => isOver(id, place)).map(({ id }) => id);
+    return places
+      .filter(({ id }, place) => place >= MAX_KEPT_ENTRIES || Number(id) < oldest)
+      .map(({ id }) => id);
   });
 }

@@ -199,8 +199,8 @@ export class RedisStore implements Storage, WorkerPool {
     return this.#journal.appendEntries(entries, counts);
   }
 
-  readCounts() {
-    return this.#journal.readCounts();
+  readCounts(fromMs: number) {
+    return this.#journal.readCounts(fromMs);
   }
 
   trimEntries() {

@@ -203,8 +203,8 @@ export class FileOperations implements Operations {
     for (const { minuteMs, name, count } of counts) addCount.run(minuteMs, name, count);
   }
 
-  readCounts(): Count[] {
-    return rows(this.#sql.readCounts.all());
+  readCounts(fromMs: number): Count[] {
+    return rows(this.#sql.readCounts.all(fromMs));
   }
 
   trimEntries(): void {

@@ -115,7 +115,7 @@ export const STATEMENTS = {
   addCount: `INSERT INTO minute (at, name, count) VALUES (?, ?, ?)
     ON CONFLICT DO UPDATE SET count = count + excluded.count`,
   readCounts: `SELECT at AS minuteMs, name, count FROM minute
-    WHERE at > now_ms() - ${JOURNAL_MS} ORDER BY at, name`,
+    WHERE at >= max(?, now_ms() - ${JOURNAL_MS}) ORDER BY at, name`,
   // The oldest of a share have the last turns.
   trimEntries: `DELETE FROM entry WHERE ${OUTDATED} OR id IN (
     SELECT id FROM (
