@@ -70,7 +70,7 @@ export {
   type StepEntry,
 } from "./journal/journal";
 export { createPseudonym, maskIdentity, maskText } from "./journal/mask";
-export { MemoryJournal } from "./journal/memory-journal";
+export { MemoryJournal } from "./delivery/memory-journal";
 
 // Delivery: a queue implements `EventQueue`, runs the handlers, asks `confirm`, and keeps outcomes.
 export { type PendingWait } from "./delivery/challenge-wait";
