@@ -45,7 +45,7 @@ export {
 /** The console masks dead letters as the journal does; a queue names users. */
 export { createPseudonym, maskIdentity, maskText } from "./journal/mask";
 /** The history of a console without a queue. */
-export { MemoryJournal } from "./journal/memory-journal";
+export { MemoryJournal } from "./delivery/memory-journal";
 
 /** A queue traces `store`. */
 export { trace } from "./observability/diagnostics";

@@ -1,4 +1,4 @@
-import type { Response } from "express";
+import type { ServerResponse } from "node:http";
 import type { Audited } from "../http/audit";
 import { toRouterError } from "../http/router-error";
 import type { ActionLine, ActionResult } from "./console-view";
@@ -14,7 +14,7 @@ const LINE_EVERY_MS = 100;
  * @throws the error of the first one; a later error is told in the last line.
  */
 export async function runForAll<One>(
-  res: Response,
+  res: ServerResponse,
   audited: Audited,
   {
     count,
@@ -32,7 +32,8 @@ export async function runForAll<One>(
 
   function tell(end: Partial<ActionLine> = {}): void {
     if (!res.headersSent) {
-      res.status(200).setHeader("Content-Type", "application/x-ndjson");
+      res.statusCode = 200;
+      res.setHeader("Content-Type", "application/x-ndjson");
       // nginx would keep the lines until the end.
       res.setHeader("X-Accel-Buffering", "no");
     }

@@ -273,6 +273,8 @@ export interface RejectionCause {
   /** Undefined for those that were not explained: there were too many at once. */
   explanation: Explanation | undefined;
   count: number;
+  /** How many more of the same sender and path were not explained: one a minute is. */
+  alike: number;
   /** The newest of them. */
   id: string;
 }

@@ -229,10 +229,13 @@ function createChange(
       const isList = "deadLetters" in choice;
       const count = isList ? choice.deadLetters.length : choice.count;
       if (isList && count === 1) audited.uuid = choice.deadLetters[0]?.uuid;
-      if (!isList) audited.error = choice.error;
       async function run({ uuid, accountSid, receiver }: DeadLetterName) {
-        const isChanged = await queue[change](uuid, { accountSid, receiver, by });
-        return isChanged ? undefined : { id: uuid, problem: "It is no dead letter any more." };
+        if (!(await queue[change](uuid, { accountSid, receiver, by }))) {
+          return { id: uuid, problem: "It is no dead letter any more." };
+        }
+        // Of a dead letter that has it, and not any text of a client.
+        if (!isList) audited.error = choice.error;
+        return undefined;
       }
       await runForAll(res, audited, { count, all: chooseDeadLetters(queue, choice), run });
     },

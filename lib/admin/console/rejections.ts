@@ -46,17 +46,30 @@ function listSources(rows: readonly RequestRow[]): Rejections["sources"] {
  */
 export function listCauses(rows: readonly RequestRow[]): RejectionCause[] {
   const mismatches = rows.filter(({ code }) => code === "SIGNATURE_MISMATCH");
-  const byCause = groupBy(
-    mismatches,
-    ({ explanation }) => explanation && `${explanation.cause} ${explanation.subject}`,
-  );
+  const explained = mismatches.filter(({ explanation }) => explanation !== undefined);
+  const causeOfKind = new Map(explained.map((row) => [kindOf(row), causeOf(row)]));
+  const byCause = groupBy(mismatches, (row) => causeOf(row) ?? causeOfKind.get(kindOf(row)));
   return [...byCause.values()]
-    .flatMap(([newest, ...others]) =>
-      newest === undefined
-        ? []
-        : [{ explanation: newest.explanation, count: 1 + others.length, id: newest.id }],
-    )
+    .map((same) => {
+      const own = same.filter(({ explanation }) => explanation !== undefined);
+      const newest = own[0] ?? same[0];
+      return {
+        explanation: newest?.explanation,
+        count: own.length || same.length,
+        alike: own.length === 0 ? 0 : same.length - own.length,
+        id: newest?.id ?? "",
+      };
+    })
     .toSorted((a, b) => rank(a) - rank(b));
+}
+
+function causeOf({ explanation }: RequestRow): string | undefined {
+  return explanation && `${explanation.cause} ${explanation.subject}`;
+}
+
+/** One of them a minute is explained. */
+function kindOf({ target, sender }: RequestRow): string {
+  return `${target} ${sender.userAgent}`;
 }
 
 function rank({ explanation }: RejectionCause): number {

@@ -1,6 +1,6 @@
-import { hash } from "node:crypto";
 import * as z from "zod";
 import type { ReceiverInspection } from "../../core/door";
+import { hashText } from "../../kit/hash";
 import type { ConsoleView, RequestFilter, ShownHistory, ViewRequest } from "./console-view";
 import { toWaitRow } from "./find-login";
 import type { JournalView } from "./journal-view";
@@ -48,7 +48,7 @@ export function createShow(
   return async function show({ filter, position: known }: ViewRequest): Promise<ConsoleView> {
     const atMs = Date.now();
     const shown = await showHistory(filter);
-    const position = hash("sha256", JSON.stringify(shown));
+    const position = hashText(JSON.stringify(shown));
     const waits = inspection?.listPendingWaits() ?? [];
     return {
       atMs,

@@ -25,8 +25,7 @@ export function listUserRoutes(queue: ConsoleQueue): Route[] {
       input: queueUserSchema,
       async run(_req, user: QueueUser, audited) {
         const erased = await queue.eraseUserData(user);
-        const { waiting, active, delayed, deadLetters, outcomes } = erased;
-        audited.count = waiting + active + delayed + deadLetters + outcomes;
+        audited.count = Object.values({ ...erased }).reduce((sum, count) => sum + count, 0);
         return erased;
       },
     },

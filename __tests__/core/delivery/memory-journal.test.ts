@@ -1,5 +1,5 @@
 import type { NewEntry } from "../../../lib/core/journal/journal";
-import { MemoryJournal } from "../../../lib/core/journal/memory-journal";
+import { MemoryJournal } from "../../../lib/core/delivery/memory-journal";
 
 const DAY_MS = 24 * 60 * 60_000;
 

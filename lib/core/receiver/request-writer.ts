@@ -1,12 +1,13 @@
+import { Callbacks } from "../../kit/callbacks";
 import { keepNewest } from "../../kit/keep-newest";
 import { describeReasons } from "../../kit/thrown-value";
 import type { QueuedEvent } from "../delivery/event-queue";
 import type { WebhookError } from "../errors/webhook-error";
 import { createExplainBudget } from "../signature/explain-budget";
-import type { ObservedRequest } from "../receiver/inspection";
-import type { Explanation, Journal } from "./journal";
-import { maskText } from "./mask";
-import { MemoryJournal } from "./memory-journal";
+import type { ObservedRequest } from "./inspection";
+import type { Explanation, Journal } from "../journal/journal";
+import { maskText } from "../journal/mask";
+import { MemoryJournal } from "../delivery/memory-journal";
 import {
   createRequestEntry,
   findArrival,
@@ -45,6 +46,7 @@ export class RequestWriter {
   /** Whether a request may have another than the first token. */
   readonly #countsTokens: boolean;
   #pending: ObservedRequest[] = [];
+  readonly #callbacks = new Callbacks(() => this.#journal.count("dropped"));
   /** The accounts of the last accepted requests: what a rejected one claims may be invented. */
   readonly #accounts = new Map<string, true>();
   readonly #budget = createExplainBudget({ maxReports: MAX_EXPLANATIONS });
@@ -64,15 +66,19 @@ export class RequestWriter {
   /** Takes a request whose response is decided; its entry is made after the response is sent. */
   readonly write = (observed: ObservedRequest): void => {
     if (this.#pending.length === MAX_PENDING) return this.#journal.count("dropped");
-    if (this.#pending.push(observed) === 1) setImmediate(() => this.#writePending());
+    if (this.#pending.push(observed) === 1) {
+      this.#callbacks.setImmediate(() => this.#writePending());
+    }
   };
 
   #writePending(): void {
     const pending = this.#pending;
     this.#pending = [];
     for (const observed of pending) {
-      if (observed.failedLater) this.#noteFailure(observed);
-      else this.#writeRequest(observed);
+      this.#callbacks.run(() => {
+        if (observed.failedLater) this.#noteFailure(observed);
+        else this.#writeRequest(observed);
+      });
     }
   }
 

@@ -1,7 +1,14 @@
-import type { QueuedEvent } from "../delivery/event-queue";
-import { FairMap, type FairEntry } from "../delivery/fair-map";
-import type { Count, CounterName, EntrySlice, Journal, JournalEntry, NewEntry } from "./journal";
-import { createPseudonym } from "./mask";
+import type { QueuedEvent } from "./event-queue";
+import { FairMap, type FairEntry } from "./fair-map";
+import type {
+  Count,
+  CounterName,
+  EntrySlice,
+  Journal,
+  JournalEntry,
+  NewEntry,
+} from "../journal/journal";
+import { createPseudonym } from "../journal/mask";
 
 const DAY_MS = 24 * 60 * 60_000;
 const MINUTE_MS = 60_000;
