@@ -81,10 +81,14 @@ describe.each(["redis", "postgres"] as const)("with a queue in %s", (kind) => {
       await (postgres?.remove() ?? stopRedis());
     });
 
-    const placeOf = () => ({
-      name: "function",
-      connection: kind === "redis" ? proxy.url : `postgres://push@127.0.0.1:${proxy.port}/postgres`,
-    });
+    const placeOf = () =>
+      kind === "redis"
+        ? { name: "function", connection: proxy.url }
+        : {
+            name: "function",
+            connection: `postgres://push@127.0.0.1:${proxy.port}/postgres`,
+            maxConnections: 3,
+          };
 
     it("stores and waits over connections that were lost while it was frozen", async () => {
       const one = await startFunction(kind, placeOf());

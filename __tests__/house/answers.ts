@@ -119,7 +119,7 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
     "signs in when the phone approves",
   ],
   [
-    "a job is stuck, stalled, or runs again after its worker hung",
+    "a job is stuck, locked, stalled, or runs again after its worker hung",
     "durable/contract.ts",
     "lose no event that they stored when they are killed",
   ],
