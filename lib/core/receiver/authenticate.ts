@@ -20,20 +20,13 @@ import { findMatch, type SignatureMatch } from "../signature/signature";
 import { createGetParts, createPostParts, type SignedParts } from "../signature/signed-parts";
 
 /** A webhook request that the account which it claims has signed. */
-export interface AuthenticatedRequest extends SignedReading {
+export interface AuthenticatedRequest {
   method: PushMethod;
   signature: string;
-}
-
-/** A reading of a request, and the token that has signed it. */
-interface SignedReading {
   parts: SignedParts;
   found: FoundTokens;
   match: SignatureMatch;
 }
-
-/** A reading of a request that no token has signed. */
-type UnsignedReading = Pick<SignedReading, "parts" | "found"> & { match: undefined };
 
 /**
  * Creates the step that authenticates a webhook request: it verifies the signature with the tokens
@@ -47,8 +40,8 @@ export function createAuthenticate(
   settings: VerifySettings,
   explainBudget = createExplainBudget(),
 ) {
-  const { publicUrls, urlMatching, limitBytes, allowedAccountSids } = settings;
-  const findReading = createFindReading(settings);
+  const { authToken, publicUrls, urlMatching, limitBytes, allowedAccountSids } = settings;
+  const findTokens = createFindTokens(authToken);
   const postParts = createPostParts(publicUrls, urlMatching);
   const getParts = createGetParts(publicUrls, urlMatching);
   const [accountSid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
@@ -57,7 +50,8 @@ export function createAuthenticate(
   function explainLater(
     request: IncomingRequest,
     { method, signature }: CheckedHeaders,
-    { parts, found }: UnsignedReading,
+    parts: SignedParts,
+    found: FoundTokens,
   ) {
     return () => {
       const receivedUrl = joinReceivedUrl(request);
@@ -77,76 +71,67 @@ export function createAuthenticate(
     };
   }
 
+  function reject(
+    request: IncomingRequest,
+    headers: CheckedHeaders,
+    [parts]: readonly SignedParts[],
+    found: FoundTokens,
+  ): never {
+    const explain = explainLater(request, headers, parts as SignedParts, found);
+    throw createMismatch(found.tokens, messageBudget, explain);
+  }
+
   /** @param deadlineAtMs when to give up a token lookup, as `performance.now()` counts. */
   return function authenticate(
     request: IncomingRequest,
     headers: CheckedHeaders,
     deadlineAtMs?: number,
   ): AuthenticatedRequest | Promise<AuthenticatedRequest> {
-    const { method, signature } = headers;
+    const { method } = headers;
     const form = readForm(request.body, limitBytes);
     if (method === "GET" && form.pairs.length > 0) throw uncoveredBody();
-    // Several when a GET fits several publicUrls.
+    // Several when a GET fits several publicUrls; the last one has the parameters of all of them.
     const readings = method === "GET" ? getParts(request.target) : postParts(form);
-    return andThen(findReading(signature, readings, deadlineAtMs), (reading) => {
-      if (reading.match === undefined) {
-        const explain = explainLater(request, headers, reading);
-        throw createMismatch(reading.found.tokens, messageBudget, explain);
-      }
-      const { parts, found, match } = reading;
-      found.noteMatch();
-      return { method, signature, parts, found, match };
-    });
-  };
-}
-
-/** Creates the step that finds the reading of a request which a token of its account has signed. */
-function createFindReading(settings: VerifySettings) {
-  const { authToken } = settings;
-  const findTokens = createFindTokens(authToken);
-
-  function verifyReading(signature: string, parts: SignedParts, deadlineAtMs: number | undefined) {
     const claimed =
-      typeof authToken === "function" ? readAllowedClaim(parts.params, settings) : NO_CLAIM;
+      typeof authToken === "function"
+        ? readAllowedClaim(readings.at(-1)?.params ?? [], settings)
+        : NO_CLAIM;
     return andThen(findTokens(claimed, deadlineAtMs), (found) => {
-      const reading = matchTokens(signature, parts, found);
-      if (reading.match !== undefined || !found.hasMatched) return reading;
+      const signed = findSigned(headers, readings, found);
+      if (signed !== undefined) return signed;
+      if (!found.hasMatched) return reject(request, headers, readings, found);
       // The account may have a new token. Looked up only once: the signature may be forged.
-      return andThen(findTokens(claimed, deadlineAtMs, found), (newer) =>
-        matchTokens(signature, parts, newer),
-      );
-    });
-  }
-
-  /** Returns the first reading that a token has signed; the first one if none has. */
-  return function findReading(
-    signature: string,
-    readings: readonly SignedParts[],
-    deadlineAtMs: number | undefined,
-  ): Reading | Promise<Reading> {
-    return andThen(verifyReading(signature, readings[0] as SignedParts, deadlineAtMs), (first) => {
-      if (first.match !== undefined || readings.length === 1) return first;
-      return andThen(findReading(signature, readings.slice(1), deadlineAtMs), (other) =>
-        other.match === undefined ? first : other,
+      return andThen(
+        findTokens(claimed, deadlineAtMs, found),
+        (newer) =>
+          findSigned(headers, readings, newer) ?? reject(request, headers, readings, newer),
       );
     });
   };
 }
-
-type Reading = SignedReading | UnsignedReading;
 
 const NO_CLAIM: ClaimedIdentity = {};
 
-function matchTokens(signature: string, parts: SignedParts, found: FoundTokens): Reading {
-  const match = findMatch(signature, found.keys, parts.signedUrls, parts.joined);
-  return { parts, found, match };
+/** Finds the first reading of a request that one of the tokens has signed. */
+function findSigned(
+  { method, signature }: CheckedHeaders,
+  readings: readonly SignedParts[],
+  found: FoundTokens,
+): AuthenticatedRequest | undefined {
+  for (const parts of readings) {
+    const match = findMatch(signature, found.keys, parts.signedUrls, parts.joined);
+    if (match === undefined) continue;
+    found.noteMatch();
+    return { method, signature, parts, found, match };
+  }
+  return undefined;
 }
 
 /**
  * Returns the function that lists the signatures which the other tokens make; undefined when there is
  * one token. On demand: only a conflict needs them.
  */
-export function listOthersLater({ found, match, parts }: SignedReading) {
+export function listOthersLater({ found, match, parts }: AuthenticatedRequest) {
   const { keys } = found;
   if (keys.length === 1) return undefined;
   const { authTokenIndex, signedUrl } = match;

@@ -156,7 +156,11 @@ function listKept(req: NodeMessage): (string | Uint8Array)[] {
 
 /** Reads a member that a platform may define by a getter, which throws for a body that it cannot parse. */
 function readKept(req: NodeMessage, name: "rawBody" | "body"): unknown {
-  return readThrown(() => req[name]);
+  try {
+    return req[name];
+  } catch {
+    return undefined;
+  }
 }
 
 /** Describes a member of a request that throws; undefined when none does. */
