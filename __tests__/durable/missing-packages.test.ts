@@ -1,7 +1,7 @@
 import { isBuiltin } from "node:module";
 import { sqliteQueue } from "express-push-verification/durable";
 import type * as Durable from "../../lib/durable";
-import { loadStore } from "../../lib/durable/packages";
+import { requireWithPackages } from "../../lib/durable/packages";
 
 it.each([
   ["bullmq", "redisQueue", "redis://127.0.0.1", /npm install bullmq ioredis$/],
@@ -22,7 +22,8 @@ it.each([
 );
 
 it("names the version of a package that an engine needs", () => {
-  const load = (bullmq: string) => loadStore(() => 1, "redisQueue", { bullmq, ioredis: "5.4.1" });
+  const load = (bullmq: string) =>
+    requireWithPackages(() => 1, "redisQueue", { bullmq, ioredis: "5.4.1" });
   expect(() => load("999.0.0")).toThrow(/bullmq 999\.0\.0 or newer, not 6\./);
   expect(load("5.17.1")).toBe(1);
 });

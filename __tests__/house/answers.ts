@@ -87,7 +87,7 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
   ],
   [
     "`authToken` is not set, an environment variable or `.env` is not loaded",
-    "core/signature/auth-token.test.ts",
+    "kit/auth-token.test.ts",
     "a token that anyone can guess",
   ],
   [

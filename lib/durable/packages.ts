@@ -1,8 +1,7 @@
 /**
- * Loads the module of a store, which needs these packages with the lowest version of each. Throws
- * an Error with the line that installs them when one is missing or older.
+ * Loads a module that needs these packages, each with its lowest version. Throws an Error with the line that installs them when one is missing or older.
  */
-export function loadStore<Module>(
+export function requireWithPackages<Module>(
   load: () => Module,
   owner: string,
   packages: Record<string, string>,

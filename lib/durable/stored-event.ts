@@ -67,13 +67,8 @@ const failuresSchema = z
 /** An event as it is stored. */
 type StoredEvent = z.infer<typeof storedEventSchema>;
 
-/** An event that was read from the store. */
-export interface RestoredEvent extends Omit<StoredEvent, "params" | "format"> {
-  event: QueuedEvent["event"];
-}
-
 /** Reads an event that {@link toNewEvent} wrote; throws for one that this version cannot read. */
-export function readStoredEvent(stored: unknown): RestoredEvent {
+export function readStoredEvent(stored: unknown) {
   const { params, ...context } = storedEventSchema.parse(migrateEvent(stored));
   return { event: parseEvent(params), ...context };
 }

@@ -1,7 +1,7 @@
 import { getEventListeners } from "node:events";
 import { eventFixture } from "express-push-verification/testing";
 import { createAccountScope } from "../../../lib/core/delivery/account-scope";
-import { createChallengeWaits, type WaitOptions } from "../../../lib/core/delivery/challenge-wait";
+import { ChallengeWaits, type WaitOptions } from "../../../lib/core/delivery/challenge-wait";
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
 import { toOutcome } from "../../../lib/core/delivery/outcome";
 import { Waiters } from "../../../lib/core/delivery/waiters";
@@ -14,13 +14,20 @@ function start() {
   const outcomes = createMemoryOutcomes();
   const settings = { authToken: "token", allowedAccountSids: undefined, publicUrls: [] };
   const scope = createAccountScope({ ...settings, name: "login" });
-  const { waitForChallenge: wait, ...waits } = createChallengeWaits(outcomes, scope);
-  return { outcomes, scope, wait, ...waits };
+  const waits = new ChallengeWaits(outcomes, scope);
+  const wait: typeof waits.wait = (options) => waits.wait(options);
+  return {
+    outcomes,
+    scope,
+    wait,
+    listPending: () => waits.listPending(),
+    close: () => waits.close(),
+  };
 }
 
 afterEach(() => jest.useRealTimers());
 
-describe("createChallengeWaits", () => {
+describe("ChallengeWaits", () => {
   it("rejects the outcome of another user", async () => {
     const { outcomes, wait } = start();
     await outcomes.record("login", outcome);
@@ -30,7 +37,7 @@ describe("createChallengeWaits", () => {
 
   it("rejects its own pending and later waits in the turn in which it closes", async () => {
     const { outcomes, scope, wait, close } = start();
-    const other = createChallengeWaits(outcomes, scope).waitForChallenge(good);
+    const other = new ChallengeWaits(outcomes, scope).wait(good);
     const pending = wait(good);
     const rejected = jest.fn();
     pending.catch(rejected);

@@ -19,7 +19,7 @@ import { sendResponse, toRejection, toWebhookError } from "./response";
 import { createVerify, type VerifiedEvent } from "./verify";
 import { createResponse, WebRequest } from "./web-request";
 import { captureRequest, describeRequest, type IncomingRequest } from "./incoming-request";
-import { createChallengeWaits } from "../delivery/challenge-wait";
+import { ChallengeWaits } from "../delivery/challenge-wait";
 import { createDelivery } from "../delivery/delivery";
 import type { QueuedEvent } from "../delivery/event-queue";
 import { createHandlers, noteWait, type Handlers } from "../delivery/handler-registry";
@@ -82,7 +82,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     waitForChallenge(wait) {
       warnOfWait(settings);
       noteWait(handlers);
-      return waits.waitForChallenge(wait);
+      return waits.wait(wait);
     },
     dispatch: delivery.dispatch,
     fetch: (request) => receiver.fetch(request),
@@ -98,11 +98,10 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     methods: { value: Object.freeze(settings.methods) },
   }) as unknown as PushWebhooks;
   const { observe } = observers;
-  const { listPending: listPendingWaits, waitForChallenge } = waits;
   registerInspection(push, settings, {
     observe,
-    listPendingWaits,
-    waitForChallenge,
+    listPendingWaits: () => waits.listPending(),
+    waitForChallenge: (wait) => waits.wait(wait),
     openJournal: (processName) => receiver.openJournal(processName),
   });
 
@@ -143,7 +142,7 @@ class Receiver {
     const scope = createAccountScope(settings);
     const { accountOf } = scope;
     const outcomes = queue?.outcomes ?? createMemoryOutcomes();
-    this.waits = createChallengeWaits(outcomes, scope, settings.confirm?.fetchOutcome);
+    this.waits = new ChallengeWaits(outcomes, scope, settings.confirm?.fetchOutcome);
     this.delivery = createDelivery(settings, handlers, outcomes, accountOf, this.reports);
     this.#accountOf = accountOf;
     this.#verify = createVerify(settings);

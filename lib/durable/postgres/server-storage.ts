@@ -272,7 +272,10 @@ export class ServerStorage implements Storage, Claims {
   #run<Row extends object>(statement: Name, ...values: unknown[]): Promise<Row[]> {
     return this.#connections
       .query<Row>(this.#nameOf(statement), values)
-      .catch((error: unknown) => this.#mendAndThrow(error));
+      .catch(async (error: unknown) => {
+        await this.#mendRows(error);
+        throw toNeutralError(error);
+      });
   }
 
   /** Runs a statement on the connection that listens, after those that run: pg queues none. */
@@ -287,17 +290,17 @@ export class ServerStorage implements Storage, Claims {
     } catch (error) {
       // Without a response the connection is of no use. A new one finds out why Postgres is read-only.
       if (isConnectionLost(error)) on.destroy();
-      return this.#mendAndThrow(error);
+      await this.#mendRows(error);
+      throw toNeutralError(error);
     }
   }
 
   /** Mends what the rows of other programs make fail; the caller runs its statement again. */
-  async #mendAndThrow(error: unknown): Promise<never> {
+  async #mendRows(error: unknown): Promise<void> {
     const { code } = error as { code?: unknown };
     const { query } = this.#connections;
     if (code === OUT_OF_RANGE) await query(this.#nameOf("bury"), [this.#queue]);
     if (code === ID_TAKEN) await query(this.#nameOf("advanceIds"), []);
-    throw toNeutralError(error);
   }
 }
 
