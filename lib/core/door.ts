@@ -33,17 +33,13 @@ export { SIGNATURE_HEADERS } from "./signature/signature-headers";
 /** What a queue keeps, the console shows, and workers and the admin router append. */
 export {
   type Count,
-  type CounterName,
-  type Explanation,
   type Journal,
   type JournalEntry,
-  type NewEntry,
   type RequestEntry,
-  type RequestResult,
   type StepEntry,
 } from "./journal/journal";
 /** The console masks dead letters as the journal does; a queue names users. */
-export { createPseudonym, maskIdentity, maskText } from "./journal/mask";
+export { createPseudonym, maskIdentity } from "./journal/mask";
 /** The history of a console without a queue. */
 export { MemoryJournal } from "./delivery/memory-journal";
 
@@ -88,10 +84,3 @@ export { explainCapture } from "./receiver/explain-capture";
 export { inspectReceiver, type ReceiverInspection } from "./receiver/inspection";
 /** The receiver that the admin router and the rehearsal are given. */
 export { type PushWebhooks } from "./receiver/receiver";
-
-// Only the console still needs these: rows of its own requests, waits and events.
-export { type SignatureReport } from "./errors/signature-causes";
-export { type UnknownPushEvent } from "./event/event";
-export { type PendingWait } from "./delivery/challenge-wait";
-export { confirmOnce } from "./delivery/confirmation";
-export { type ObservedRequest } from "./receiver/inspection";

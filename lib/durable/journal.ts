@@ -1,14 +1,10 @@
 import { hostname } from "node:os";
-import {
-  type Count,
-  createPseudonym,
-  type Journal,
-  type JournalEntry,
-  type NewEntry,
-} from "../core/door";
+import { type Count, createPseudonym, type Journal, type JournalEntry } from "../core/door";
 import { parseJson, toAsciiJson } from "../kit/text";
 import type { Availability } from "./availability";
 import { type EntryKind, MAX_SLICE_ENTRIES, type NewStoredEntry, type Storage } from "./storage";
+
+type NewEntry = Parameters<Journal["append"]>[0];
 
 const MINUTE_MS = 60_000;
 const FLUSH_MS = 1_000;

@@ -18,9 +18,12 @@
  * error is `{ code, message, status }`: 503 `STORE_UNAVAILABLE` for a store that is down, 403 for a
  * person who is signed out. All times are whole milliseconds since 1970.
  */
-import type { Explanation, RequestEntry, RequestResult } from "../../core/door";
+import type { RequestEntry } from "../../core/door";
 
-export type { Explanation, RequestResult };
+/** What a request has come to. */
+export type RequestResult = RequestEntry["result"];
+/** The likeliest cause of a wrong signature, in words. */
+export type Explanation = NonNullable<RequestEntry["explanation"]>;
 
 /** The settings of a console. */
 export interface ConsoleSettings {

@@ -176,7 +176,7 @@ function listReceiverRoutes(
   push: PushWebhooks,
   inspection: ReceiverInspection,
 ): Route[] {
-  const { confirm, signRequest } = inspection;
+  const { redeliver, signRequest } = inspection;
   const routes: Route[] = [
     read("/console/findings", async () => ({ findings: await client.webhooks.check(push) })),
     {
@@ -186,7 +186,7 @@ function listReceiverRoutes(
       input: resendSchema,
       async run(req, choice: ResendChoice, audited, res) {
         const all = await chooseRequests(await view.read(), choice, journal);
-        const how = { push, confirm, queue, journal, by: await readActor(req) };
+        const how = { push, redeliver, queue, journal, by: await readActor(req) };
         if (all.length === 1) audited.uuid = all[0]?.uuid;
         async function run(row: RequestRow) {
           const problem = await resendRequest(row, how);

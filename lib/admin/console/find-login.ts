@@ -2,7 +2,6 @@ import {
   type Journal,
   maskIdentity,
   MemoryJournal,
-  type PendingWait,
   type ReceiverInspection,
 } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
@@ -136,7 +135,10 @@ async function readIdentity(
 }
 
 /** Shows a wait as the console may. */
-export function toWaitRow(wait: PendingWait, reveals: boolean): PendingWaitRow {
+export function toWaitRow(
+  wait: ReturnType<ReceiverInspection["listPendingWaits"]>[number],
+  reveals: boolean,
+): PendingWaitRow {
   const { challengeSid, entityIdentity, startMs } = wait;
   return {
     challengeSid,

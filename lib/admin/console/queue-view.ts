@@ -1,11 +1,4 @@
-import {
-  type DeadLetter,
-  type EventOperations,
-  type Journal,
-  maskIdentity,
-  type PushEvent,
-  type UnknownPushEvent,
-} from "../../core/door";
+import { type DeadLetter, type EventOperations, type Journal, maskIdentity } from "../../core/door";
 import { cutText } from "../../kit/text";
 import { RouterError } from "../http/router-error";
 import type {
@@ -126,10 +119,7 @@ export async function toRow(
 type Field = "factor_sid" | "challenge_sid" | "entity_identity";
 
 /** Reads a field; undefined of an event that does not have it. */
-export function readField(
-  event: PushEvent | UnknownPushEvent | undefined,
-  name: Field,
-): string | undefined {
+export function readField(event: DeadLetter["event"], name: Field): string | undefined {
   return event?.version === undefined ? undefined : (event as Partial<Record<Field, string>>)[name];
 }
 
@@ -140,7 +130,7 @@ const REVEALED = new Set([
   "challenge_metadata",
 ]);
 
-function listShownTexts(event: PushEvent | UnknownPushEvent | undefined): [string, string][] {
+function listShownTexts(event: DeadLetter["event"]): [string, string][] {
   const params = event?.params ?? [];
   return params.flatMap(([name, value]) => (REVEALED.has(name) ? [[name, cutText(value)]] : []));
 }

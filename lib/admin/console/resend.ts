@@ -1,11 +1,9 @@
 import * as z from "zod";
 import {
-  confirmOnce,
-  type Confirm,
   type Journal,
   MemoryJournal,
   type PushWebhooks,
-  type QueuedEvent,
+  type ReceiverInspection,
 } from "../../core/door";
 import type { RequestRow, ResendChoice } from "./console-view";
 import type { History } from "./journal-view";
@@ -38,7 +36,7 @@ export async function chooseRequests(
 /** What runs the handlers again. */
 export interface Resending {
   push: PushWebhooks;
-  confirm: Confirm | undefined;
+  redeliver: ReceiverInspection["redeliver"];
   queue: ConsoleQueue | undefined;
   journal: Journal;
   /** Who does it. */
@@ -53,7 +51,7 @@ export interface Resending {
  */
 export async function resendRequest(
   { id, uuid = "", accountSid = "", receiver, isAuthenticated }: RequestRow,
-  { push, confirm, queue, journal, by }: Resending,
+  { push, redeliver, queue, journal, by }: Resending,
 ): Promise<string | undefined> {
   if (!isAuthenticated) return "Its event was not accepted.";
   if (queue !== undefined) {
@@ -64,26 +62,15 @@ export async function resendRequest(
   const queued = journal instanceof MemoryJournal ? journal.find(id) : undefined;
   if (queued === undefined)
     return "Its event was not accepted, or is not in the memory of this process.";
-  const error = await runHandlers(queued, push, confirm);
+  if (push.handledTypes().every((type) => type !== queued.event.type)) {
+    return "No handler for it is registered in this process.";
+  }
+  const error = await redeliver(queued).then(
+    () => undefined,
+    (reason: { code?: string }) => reason.code ?? "INTERNAL_ERROR",
+  );
   const atMs = Date.now();
   const step = { kind: "step", what: "resent", atMs, uuid, accountSid, error, by } as const;
   journal.append({ ...step, share: queued.account });
   return error;
-}
-
-async function runHandlers(
-  { event, authTokenIndex, publicUrlIndex, receiver, needsConfirmation, ambiguity }: QueuedEvent,
-  push: PushWebhooks,
-  confirm: Confirm | undefined,
-): Promise<string | undefined> {
-  if (push.handledTypes().every((type) => type !== event.type)) {
-    return "No handler for it is registered in this process.";
-  }
-  try {
-    if (needsConfirmation === true) await confirmOnce(confirm, event, ambiguity);
-    await push.dispatch(event, { authTokenIndex, publicUrlIndex, receiver });
-    return undefined;
-  } catch (error) {
-    return (error as { code?: string }).code ?? "INTERNAL_ERROR";
-  }
 }

@@ -1,6 +1,6 @@
-import type { Count, RequestResult } from "../../core/door";
+import type { Count } from "../../core/door";
 import { keepNewest } from "../../kit/keep-newest";
-import type { Minutes, RequestRow, TokenUse, Totals } from "./console-view";
+import type { Minutes, RequestResult, RequestRow, TokenUse, Totals } from "./console-view";
 import { listRejections } from "./rejections";
 
 const MINUTE_MS = 60_000;

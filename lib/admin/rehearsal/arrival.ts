@@ -1,6 +1,5 @@
 import type {
   EventOperations,
-  EventState,
   EventStatus,
   QueueUser,
   ReceiverInspection,
@@ -19,7 +18,7 @@ interface WatchedQueue extends Pick<EventOperations, "countUserData" | "deadLett
 /** The request of a wait that has resolved is observed within this time, if it is in this process. */
 const SEEN_MS = 1_000;
 
-const FINAL: ReadonlySet<EventState> = new Set(["handled", "discarded", "dead"]);
+const FINAL: ReadonlySet<EventStatus["state"]> = new Set(["handled", "discarded", "dead"]);
 
 /** What became of the webhook request of a challenge, as far as this process can see. */
 export class Arrival {
@@ -36,7 +35,7 @@ export class Arrival {
   /** How many requests arrived. */
   count = 0;
   /** The state of its event in the queue. */
-  state: EventState | undefined;
+  state: EventStatus["state"] | undefined;
   /** The errors of the failed attempts, the last one at the end; none of a retry in another process. */
   failures: readonly string[] = [];
   workers: number | undefined;

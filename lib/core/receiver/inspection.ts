@@ -46,6 +46,12 @@ export interface ReceiverInspection extends Readonly<ReturnType<typeof inspectSe
   /** Waits as the receiver does, without a challenge having a handler from then on. */
   waitForChallenge(options: WaitOptions): Promise<ChallengeOutcome>;
   /**
+   * Runs the handlers of an accepted event again in this process, after `confirm` if it needs that.
+   *
+   * @throws WebhookError as `push.dispatch`; `NOT_CONFIRMED`, `CONFIRM_UNAVAILABLE`.
+   */
+  redeliver(queued: QueuedEvent): Promise<void>;
+  /**
    * Returns the journal of the queue; without one a journal in memory, which begins with the first call.
    *
    * @param processName the name of this process, such as `4711 on web-1`.
@@ -67,7 +73,7 @@ export function registerInspection(
   settings: PushWebhooksSettings,
   live: Pick<
     ReceiverInspection,
-    "observe" | "listPendingWaits" | "waitForChallenge" | "openJournal"
+    "observe" | "listPendingWaits" | "waitForChallenge" | "redeliver" | "openJournal"
   >,
 ): void {
   inspections.set(receiver, { ...inspectSettings(settings), ...live });

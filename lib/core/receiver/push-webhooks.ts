@@ -19,6 +19,7 @@ import { sendResponse, toRejection, toWebhookError } from "./response";
 import { createVerify, type VerifiedEvent } from "./verify";
 import { createResponse, WebRequest } from "./web-request";
 import { captureRequest, describeRequest, type IncomingRequest } from "./incoming-request";
+import { confirmOnce } from "../delivery/confirmation";
 import { ChallengeWaits } from "../delivery/challenge-wait";
 import { createDelivery } from "../delivery/delivery";
 import type { QueuedEvent } from "../delivery/event-queue";
@@ -102,6 +103,10 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     observe,
     listPendingWaits: () => waits.listPending(),
     waitForChallenge: (wait) => waits.wait(wait),
+    async redeliver({ event, needsConfirmation, ambiguity, ...context }) {
+      if (needsConfirmation === true) await confirmOnce(settings.confirm, event, ambiguity);
+      await delivery.dispatch(event, context);
+    },
     openJournal: (processName) => receiver.openJournal(processName),
   });
 
