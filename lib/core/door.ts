@@ -80,6 +80,8 @@ export { type Claim, type DedupeClaim, type DedupeStore } from "./delivery/dedup
 export { createDispatch } from "./delivery/dispatch";
 export {
   type DeadLetter,
+  type DeadLetterFilter,
+  type DeadLetterGroup,
   type DeadLetterOptions,
   type EventFailure,
   type EventOperations,

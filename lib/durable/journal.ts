@@ -5,6 +5,7 @@ import {
   type Journal,
   type JournalEntry,
   type NewEntry,
+  type QueueUser,
 } from "../core/door";
 import { parseJson, toAsciiJson } from "../kit/text";
 import type { Availability } from "./availability";
@@ -92,6 +93,17 @@ export class StoredJournal implements Journal {
 
   async createPseudonym(identity: string): Promise<string> {
     return createPseudonym(await this.#run(() => this.#fetchSecret()), identity);
+  }
+
+  /** Reads the secret before it is needed. */
+  prepare(): void {
+    this.#fetchSecret().catch(() => {});
+  }
+
+  /** Names a user of an account, by which users are counted; undefined until the secret is read. */
+  nameUser({ accountSid, entityIdentity }: QueueUser): string | undefined {
+    if (this.#secret === undefined) return undefined;
+    return createPseudonym(this.#secret, `${accountSid} ${entityIdentity}`);
   }
 
   /** Writes what is new, unless the store cannot be used; never rejects. */

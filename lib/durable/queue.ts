@@ -32,6 +32,8 @@ import { ClaimingPool, type RunningWorker, type WorkerContext, type WorkerPool }
 
 export type {
   DeadLetter,
+  DeadLetterFilter,
+  DeadLetterGroup,
   DeadLetterOptions,
   EventFailure,
   EventState,
@@ -212,6 +214,7 @@ class OpenQueue {
     const runner = this.#createRunner(handlers, options, this.#settings, {
       recordOutcome: (account, event) => this.#recordConfirmed(account, event),
       noteStep: this.noteStep,
+      nameUser: (user) => this.journal.nameUser(user),
     });
     const worker = this.#pool.startWorker(runner, this.#context);
     this.#workers.add(worker);
@@ -261,6 +264,7 @@ class OpenQueue {
   }
 
   #onOpen(): void {
+    this.journal.prepare();
     this.outcomes.recheck();
     this.#pool.onOpen?.();
   }

@@ -15,9 +15,10 @@ import {
   maskText,
   PermanentError,
   publish,
+  type QueueUser,
   WebhookError,
 } from "../core/door";
-import { escapeControls } from "../kit/text";
+import { cutText, escapeControls, toAsciiJson } from "../kit/text";
 import { describeReasons, listReasons } from "../kit/thrown-value";
 import { CONFIRM, FUNCTION } from "../kit/option-rules";
 import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../kit/validate-options";
@@ -44,6 +45,7 @@ export interface WorkOptions {
   onError?: ErrorListener | undefined;
 }
 
+const MAX_MASKED_CHARACTERS = 500;
 const WORK_RULES = {
   concurrency: wholeNumber(1, 10_000, "events"),
   handlerTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
@@ -71,6 +73,8 @@ export interface RunFailure {
   reason: string;
   /** The reason without the values of the event: one for all users, at most 500 characters. */
   masked: string;
+  /** See `FailedRun`. */
+  person?: string | undefined;
   /** Whether another run is of no use. */
   isPermanent: boolean;
   /** Whether it is not confirmed: a genuine event may have the uuid of this dead letter. */
@@ -96,6 +100,8 @@ export function planFailure(
   return {
     failures,
     errors: addFailure(errors, failure),
+    failure: toAsciiJson(failure.masked),
+    person: failure.person,
     pauseMs,
     isForged: isDead && failure.isForged,
   };
@@ -109,6 +115,8 @@ export interface RunnerContext {
   /** Records an outcome that was confirmed; goes on until the store has it, or the queue is closed. */
   recordOutcome(account: string, event: ChallengeEvent): Promise<void>;
   noteStep: NoteStep;
+  /** Names a user, by which users are counted. */
+  nameUser(user: QueueUser): string | undefined;
 }
 
 /**
@@ -120,7 +128,7 @@ export function createRunner(
   handlers: Handlers,
   options: WorkOptions,
   { name: queue, logger }: Pick<QueueSettings, "name" | "logger">,
-  { recordOutcome, noteStep }: RunnerContext,
+  { recordOutcome, noteStep, nameUser }: RunnerContext,
 ) {
   validateWork(handlers, options);
   const { concurrency = 16, handlerTimeoutMs = 10_000, confirm, onError } = options;
@@ -182,15 +190,18 @@ export function createRunner(
         const isForged = code === "NOT_CONFIRMED";
         const isFinal = isForged && !(cause instanceof ConfirmationPending);
         const reason = `${code}: ${describeReasons(cause) ?? message}`;
-        const masked = maskText(reason, restored?.event);
+        // A name is longer than a short value.
+        const masked = cutText(maskText(reason, restored?.event), MAX_MASKED_CHARACTERS);
+        const names = readEventNames(stored);
         // Reported above, and no dead letter: the service cannot confirm what a tool of ours invented.
-        if (isFinal && isInvented(readEventNames(stored).uuid)) {
+        if (isFinal && isInvented(names.uuid)) {
           note({ what: "discarded", error: masked });
           return undefined;
         }
         return {
           reason,
           masked,
+          person: nameUser(names),
           isPermanent: isFinal || listReasons(cause).some((one) => one instanceof PermanentError),
           isForged,
           durationMs: performance.now() - startMs,

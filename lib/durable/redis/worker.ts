@@ -188,7 +188,7 @@ export class RedisWorker implements RunningWorker {
       : await this.#runner.handle(stored, attemptsStarted);
     if (failure === undefined) return;
     const plan = planFailure(this.#settings, failure, attemptsMade + 1, formerErrors);
-    const { errors, pauseMs, isForged } = plan;
+    const { errors, failure: masked, person, pauseMs, isForged } = plan;
     const availability = this.#availability;
     if (pauseMs !== undefined) {
       const data = { body, errors, dueAtMs: Date.now() + pauseMs };
@@ -198,7 +198,9 @@ export class RedisWorker implements RunningWorker {
       throw new FailedRunError(pauseMs);
     }
     const letter = { body, errors, attempts: attemptsStarted };
-    const isBuried = await availability.writeAtLast(() => this.#deadLetters.bury(id, letter));
+    const isBuried = await availability.writeAtLast(() =>
+      this.#deadLetters.bury(id, letter, { failure: masked, person }),
+    );
     if (isBuried === false) return;
     if (isBuried === undefined) throw new FailedRunError(0);
     if (isForged) await this.#deadLetters.forget(job);
