@@ -1,12 +1,6 @@
 import type { DeadLetter, DeadLetterOptions, EventOperations } from "../core/door";
 import { parseJson, toAsciiJson } from "../kit/text";
-import {
-  NO_FAILURE,
-  type Storage,
-  type StoredDeadLetter,
-  type StoredDeadLetterChoice,
-  type StoredState,
-} from "./storage";
+import type { Storage, StoredDeadLetter, StoredDeadLetterChoice, StoredState } from "./storage";
 import { hashKey } from "./event-key";
 import type { NoteStep, Step } from "./steps";
 import { readEventNames, readFailures, readStoredEvent } from "./stored-event";
@@ -79,9 +73,9 @@ export function createEventOperations(
     },
     async deadGroups() {
       const groups = await run(() => storage.deadGroups());
-      return groups.map(({ failure, ...group }) => {
+      return groups.map(({ failure, count, users, firstAtMs, lastAtMs }) => {
         const error = parseJson(failure);
-        return { error: typeof error === "string" ? error : "", ...group };
+        return { error: typeof error === "string" ? error : "", count, users, firstAtMs, lastAtMs };
       });
     },
     retry: (uuid, options) => change("retry", uuid, options),

@@ -286,7 +286,8 @@ interface Failed extends ReturnType<typeof readFailure> {
 
 /** Reads what other programs may have written. */
 function readFailure(text: string | null | undefined) {
-  const [failure, person] = [parseJson(text ?? "")].flat() as unknown[];
+  const pair = parseJson(text ?? "");
+  const [failure, person] = Array.isArray(pair) ? (pair as unknown[]) : [];
   return {
     failure: typeof failure === "string" ? failure : NO_FAILURE,
     person: typeof person === "string" ? person : undefined,
