@@ -57,6 +57,8 @@ export { type EventQueue, type QueuedEvent } from "./delivery/event-queue";
 /** What a queue does for the people who run it: the durable queues have it, the console shows it. */
 export {
   type DeadLetter,
+  type DeadLetterFilter,
+  type DeadLetterGroup,
   type DeadLetterOptions,
   type EventFailure,
   type EventOperations,

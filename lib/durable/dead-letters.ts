@@ -1,9 +1,11 @@
 import type { DeadLetter, DeadLetterOptions, EventOperations } from "../core/door";
-import { parseJson } from "../kit/text";
-import type { Storage, StoredDeadLetter, StoredState } from "./storage";
+import { parseJson, toAsciiJson } from "../kit/text";
+import type { Storage, StoredDeadLetter, StoredDeadLetterChoice, StoredState } from "./storage";
 import { hashKey } from "./event-key";
 import type { NoteStep, Step } from "./steps";
 import { readEventNames, readFailures, readStoredEvent } from "./stored-event";
+
+const ALL: StoredDeadLetterChoice = { failure: undefined, newestFirst: false };
 
 /**
  * Creates the operations of a queue on single events.
@@ -18,17 +20,19 @@ export function createEventOperations(
   run: <Value>(operation: () => Promise<Value>) => Promise<Value>,
 ): Omit<EventOperations, "countUserData" | "eraseUserData"> {
   /** Lists pages, without the failures from now on: a dead letter that is retried is listed once. */
-  async function* listPages(): AsyncGenerator<readonly StoredDeadLetter[]> {
+  async function* listPages(
+    choice: StoredDeadLetterChoice = ALL,
+  ): AsyncGenerator<readonly StoredDeadLetter[]> {
     let last: StoredDeadLetter | undefined;
     let endAtMs: number | undefined;
     for (;;) {
       const after = last;
-      const page = await run(() => storage.deadLetters(after));
+      const page = await run(() => storage.deadLetters(choice, after));
       last = page.at(-1);
       if (last === undefined) return;
       const limitMs = (endAtMs ??= last.listedAtMs);
       yield page.filter(({ atMs }) => atMs <= limitMs);
-      if (last.atMs > limitMs) return;
+      if (!choice.newestFirst && last.atMs > limitMs) return;
     }
   }
 
@@ -58,13 +62,21 @@ export function createEventOperations(
   }
 
   return {
-    async *deadLetters() {
-      for await (const page of listPages()) {
+    async *deadLetters({ error: chosen, newestFirst = false } = {}) {
+      const failure = chosen === undefined ? undefined : toAsciiJson(chosen);
+      for await (const page of listPages({ failure, newestFirst })) {
         for (const { body, errors, attempts, atMs } of page) {
           const { error = "" } = readFailures(errors).at(-1) ?? {};
           yield { ...readNamed(body), error, attempts, failedAt: new Date(atMs) };
         }
       }
+    },
+    async deadGroups() {
+      const groups = await run(() => storage.deadGroups());
+      return groups.map(({ failure, count, users, firstAtMs, lastAtMs }) => {
+        const error = parseJson(failure);
+        return { error: typeof error === "string" ? error : "", count, users, firstAtMs, lastAtMs };
+      });
     },
     retry: (uuid, options) => change("retry", uuid, options),
     async retryAll() {

@@ -1,5 +1,11 @@
 import { hostname } from "node:os";
-import { type Count, createPseudonym, type Journal, type JournalEntry } from "../core/door";
+import {
+  type Count,
+  createPseudonym,
+  type Journal,
+  type JournalEntry,
+  type QueueUser,
+} from "../core/door";
 import { parseJson, toAsciiJson } from "../kit/text";
 import type { Availability } from "./availability";
 import { type EntryKind, MAX_SLICE_ENTRIES, type NewStoredEntry, type Storage } from "./storage";
@@ -88,6 +94,17 @@ export class StoredJournal implements Journal {
 
   async createPseudonym(identity: string): Promise<string> {
     return createPseudonym(await this.#run(() => this.#fetchSecret()), identity);
+  }
+
+  /** Reads the secret before it is needed. */
+  prepare(): void {
+    this.#fetchSecret().catch(() => {});
+  }
+
+  /** Names a user of an account, by which users are counted; undefined until the secret is read. */
+  nameUser({ accountSid, entityIdentity }: QueueUser): string | undefined {
+    if (this.#secret === undefined) return undefined;
+    return createPseudonym(this.#secret, `${accountSid} ${entityIdentity}`);
   }
 
   /** Writes what is new, unless the store cannot be used; never rejects. */

@@ -27,6 +27,8 @@ import { ClaimingPool, type RunningWorker, type WorkerContext, type WorkerPool }
 
 export type {
   DeadLetter,
+  DeadLetterFilter,
+  DeadLetterGroup,
   DeadLetterOptions,
   EventFailure,
   EventState,
@@ -207,6 +209,7 @@ class OpenQueue {
     const runner = this.#createRunner(handlers, options, this.#settings, {
       recordOutcome: (account, outcome) => this.#recordConfirmed(account, outcome),
       noteStep: this.noteStep,
+      nameUser: (user) => this.journal.nameUser(user),
     });
     const worker = this.#pool.startWorker(runner, this.#context);
     this.#workers.add(worker);
@@ -256,6 +259,7 @@ class OpenQueue {
   }
 
   #onOpen(): void {
+    this.journal.prepare();
     this.outcomes.recheck();
     this.#pool.onOpen?.();
   }

@@ -1,4 +1,5 @@
-import { type Handlers, StoredDelivery, type WorkOptions } from "../core/door";
+import { type Handlers, type QueueUser, StoredDelivery, type WorkOptions } from "../core/door";
+import { toAsciiJson } from "../kit/text";
 import type { Outcome } from "./outcomes";
 import { pauseOf, type QueueSettings } from "./queue-options";
 import type { Step, NoteStep } from "./steps";
@@ -6,7 +7,10 @@ import type { FailedRun, Run } from "./storage";
 import { addFailure, readEventNames, readStoredEvent } from "./stored-event";
 
 /** Why a run failed. */
-export type RunFailure = NonNullable<Awaited<ReturnType<StoredDelivery["run"]>>>;
+export type RunFailure = NonNullable<Awaited<ReturnType<StoredDelivery["run"]>>> & {
+  /** See `FailedRun`. */
+  person?: string | undefined;
+};
 
 /**
  * Plans what becomes of an event after a failed run: another run, or a dead letter.
@@ -25,6 +29,8 @@ export function planFailure(
   return {
     failures,
     errors: addFailure(errors, failure),
+    failure: toAsciiJson(failure.masked),
+    person: failure.person,
     pauseMs,
     isForged: isDead && failure.isForged,
   };
@@ -38,6 +44,8 @@ export interface RunnerContext {
   /** Records an outcome that was confirmed; goes on until the store has it, or the queue is closed. */
   recordOutcome: (account: string, outcome: Outcome) => Promise<void>;
   noteStep: NoteStep;
+  /** Names a user, by which users are counted. */
+  nameUser(user: QueueUser): string | undefined;
 }
 
 /**
@@ -49,7 +57,7 @@ export function createRunner(
   handlers: Handlers,
   options: WorkOptions,
   { name, logger }: Pick<QueueSettings, "name" | "logger">,
-  { recordOutcome, noteStep }: RunnerContext,
+  { recordOutcome, noteStep, nameUser }: RunnerContext,
 ) {
   const delivery = new StoredDelivery(handlers, options, { name, logger, recordOutcome });
   function note(
@@ -72,8 +80,10 @@ export function createRunner(
       const failure = await delivery.run(() => readStoredEvent(stored), attempt);
       if (failure === undefined) {
         note(stored, "handled", attempt, { durationMs: performance.now() - startMs });
-      } else if (failure.isInvented === true) note(stored, "discarded", attempt, failure);
-      return failure;
+        return undefined;
+      }
+      if (failure.isInvented === true) note(stored, "discarded", attempt, failure);
+      return { ...failure, person: nameUser(readEventNames(stored)) };
     },
     /** Reports a stored run that failed: the event is a dead letter now, or runs again. */
     reportFailure(stored: unknown, attempt: number, failure: RunFailure, isDead: boolean): void {

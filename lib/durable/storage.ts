@@ -71,6 +71,10 @@ export interface ClaimedEvent extends Run {
 export interface FailedRun extends Run {
   failures: number;
   errors: string;
+  /** The error without the values of the event, as JSON of ASCII characters. */
+  failure: string;
+  /** A name of the user, by which users are counted. */
+  person: string | undefined;
   /** The pause before the next run, in milliseconds; undefined makes the event a dead letter. */
   pauseMs: number | undefined;
   /** Whether its uuid is forgotten: it was not confirmed, and the genuine event may follow. */
@@ -113,6 +117,25 @@ export interface StoredText {
   state: Exclude<EventState, "handled" | "discarded"> | "outcome" | "entry";
   /** The body of an event, the value of an outcome, or an entry of the journal. */
   text: string;
+}
+
+/** Which dead letters are listed. */
+export interface StoredDeadLetterChoice {
+  /** Those with this `failure` of their last run; undefined for all. */
+  failure: string | undefined;
+  /** Whether the last failure comes first. */
+  newestFirst: boolean;
+}
+
+/** The dead letters of one failure. @experimental */
+export interface StoredDeadGroup {
+  failure: string;
+  count: number;
+  /** How many users they are of. */
+  users: number;
+  /** When the first and the last of them failed. */
+  firstAtMs: number;
+  lastAtMs: number;
 }
 
 /** What a text is of. */
@@ -175,8 +198,13 @@ export interface Storage {
   record(outcomes: readonly StoredOutcome[]): Promise<unknown>;
   /** Returns the outcomes that are stored under these keys. */
   outcomes(keys: readonly string[]): Promise<readonly StoredOutcome[]>;
-  /** Returns a page of dead letters, the oldest failure first, after the last of the page before. */
-  deadLetters(after?: StoredDeadLetter): Promise<readonly StoredDeadLetter[]>;
+  /** Returns a page of dead letters, after the last of the page before. */
+  deadLetters(
+    choice: StoredDeadLetterChoice,
+    after?: StoredDeadLetter,
+  ): Promise<readonly StoredDeadLetter[]>;
+  /** Groups all dead letters by their `failure`: the `MAX_DEAD_GROUPS` largest, the largest first. */
+  deadGroups(): Promise<readonly StoredDeadGroup[]>;
   /** Returns the stored events of a uuid, and its keys that are kept, the oldest first. */
   find(uuidHash: string): Promise<readonly StoredState[]>;
   /** Makes dead letters due, with all attempts; returns how many there were. */
@@ -250,6 +278,12 @@ export interface Claims {
    */
   purge(): Promise<boolean>;
 }
+
+/** How many groups of dead letters are read. */
+export const MAX_DEAD_GROUPS = 50;
+
+/** The `failure` of a dead letter without one. */
+export const NO_FAILURE = '""';
 
 /** How many entries of the journal a slice has. */
 export const MAX_SLICE_ENTRIES = 1_000;

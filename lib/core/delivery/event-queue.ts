@@ -68,6 +68,26 @@ export interface DeadLetter {
   failedAt: Date;
 }
 
+/** Which dead letters are listed. */
+export interface DeadLetterFilter {
+  /** Those with the `error` of a {@link DeadLetterGroup}. @default all */
+  error?: string | undefined;
+  /** Whether the last failure comes first. @default false */
+  newestFirst?: boolean | undefined;
+}
+
+/** The dead letters that failed alike. */
+export interface DeadLetterGroup {
+  /** The last error of their handlers without the values of the events, at most 500 characters. */
+  error: string;
+  count: number;
+  /** How many users they are of, as far as known. */
+  users: number;
+  /** When the first and the last of them failed, in milliseconds since 1970. */
+  firstAtMs: number;
+  lastAtMs: number;
+}
+
 /** The place of an event in a queue; see `queue.find`. */
 export interface EventStatus {
   /**
@@ -130,7 +150,9 @@ export interface UserData {
 /** What a queue does with single events, and with those of a user. */
 export interface EventOperations {
   /** Lists the events that exhausted their attempts, the oldest failure first. */
-  deadLetters(): AsyncIterableIterator<DeadLetter>;
+  deadLetters(filter?: DeadLetterFilter): AsyncIterableIterator<DeadLetter>;
+  /** Groups all dead letters by their error: the 50 largest groups, the largest first. */
+  deadGroups(): Promise<DeadLetterGroup[]>;
   /**
    * Runs the handlers of a dead letter again, with all attempts.
    *

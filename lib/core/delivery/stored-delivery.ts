@@ -5,7 +5,7 @@ import {
   wholeNumber,
   type OptionRules,
 } from "../../kit/validate-options";
-import { escapeControls } from "../../kit/text";
+import { cutText, escapeControls } from "../../kit/text";
 import type { Logger } from "../../kit/logger";
 import { maskText } from "../journal/mask";
 import { describeReasons, listReasons } from "../../kit/thrown-value";
@@ -20,6 +20,8 @@ import { createDispatch, type Dispatch } from "./dispatch";
 import type { QueuedEvent } from "./event-queue";
 import { areHandlersEmpty, findConfirm, isHandlers, type Handlers } from "./handler-registry";
 import { toOutcome, type ChallengeOutcome } from "./outcome";
+
+const MAX_MASKED_CHARACTERS = 500;
 
 /** How many events of `queue.work` are handled, and how. */
 export interface WorkOptions {
@@ -139,7 +141,8 @@ export class StoredDelivery {
       const reason = `${code}: ${describeReasons(cause) ?? message}`;
       return {
         reason,
-        masked: maskText(reason, event),
+        // A name is longer than a short value.
+        masked: cutText(maskText(reason, event), MAX_MASKED_CHARACTERS),
         isPermanent: isFinal || listReasons(cause).some((one) => one instanceof PermanentError),
         isForged,
         isInvented: isFinal && isInvented(event?.uuid ?? ""),

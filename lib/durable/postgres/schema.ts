@@ -2,6 +2,7 @@ import type { Client } from "pg";
 import { parseJson } from "../../kit/text";
 import type { Migrations } from "../event-format";
 import { QueueError } from "../queue-error";
+import { NO_FAILURE } from "../storage";
 import { createFormat, planMigration, type MigrationPlan, type StoreFormat } from "../store-format";
 import { STATEMENT_TIMEOUT_MS } from "./connections";
 import type { PostgresSettings } from "./options";
@@ -43,12 +44,16 @@ const createTables = (schema: string) => `
     failed_at bigint,
     uuid_hash uuid not null,
     body text not null,
-    errors text
+    errors text,
+    failure text not null default '${NO_FAILURE}',
+    person text
   );
   create index event_due on ${schema}.event (queue, run_at, id)
     where owner is null and failed_at is null;
   create index event_owner on ${schema}.event (owner) where owner is not null;
   create index event_failed on ${schema}.event (queue, failed_at, id) where failed_at is not null;
+  create index event_failure on ${schema}.event (queue, hashtext(failure), failed_at, id)
+    where failed_at is not null;
   create index event_failed_uuid on ${schema}.event (uuid_hash) where failed_at is not null;
   create table ${schema}.outcome (
     key uuid primary key,

@@ -3,23 +3,26 @@ import type { Count as JournalCount } from "../../core/door";
 import { hashText } from "../../kit/hash";
 import { settleWithin } from "../../kit/closing";
 import { rangeOfKeys } from "../event-key";
-import type {
-  Claims,
-  ClaimedEvent,
-  FailedRun,
-  Hint,
-  Member,
-  NewEvent,
-  NewStoredEntry,
-  QueueStats,
-  Run,
-  Storage,
-  StoredDeadLetter,
-  StoredOutcome,
-  StoredState,
-  StoredText,
-  TextKind,
-  TextSlice,
+import {
+  MAX_TIME_MS,
+  type Claims,
+  type ClaimedEvent,
+  type FailedRun,
+  type Hint,
+  type Member,
+  type NewEvent,
+  type NewStoredEntry,
+  type QueueStats,
+  type Run,
+  type Storage,
+  type StoredDeadGroup,
+  type StoredDeadLetter,
+  type StoredDeadLetterChoice,
+  type StoredOutcome,
+  type StoredState,
+  type StoredText,
+  type TextKind,
+  type TextSlice,
 } from "../storage";
 import { createServerConnections, SESSION } from "./connections";
 import type { PostgresSettings } from "./options";
@@ -188,9 +191,19 @@ export class ServerStorage implements Storage, Claims {
     await this.#runUndoable("giveBack", id);
   }
 
-  deadLetters(after?: StoredDeadLetter): Promise<StoredDeadLetter[]> {
-    const [atMs, id] = [after?.atMs ?? 0, after?.id ?? "0"];
-    return this.#run<StoredDeadLetter>("deadLetters", atMs, id, this.#queue);
+  deadLetters(
+    { failure, newestFirst }: StoredDeadLetterChoice,
+    after?: StoredDeadLetter,
+  ): Promise<StoredDeadLetter[]> {
+    const start = newestFirst ? MAX_TIME_MS + 1 : 0;
+    const position = [after?.atMs ?? start, after?.id ?? "0", this.#queue];
+    return failure === undefined
+      ? this.#run(newestFirst ? "newestDeadLetters" : "deadLetters", ...position)
+      : this.#run(newestFirst ? "newestDeadLettersOf" : "deadLettersOf", ...position, failure);
+  }
+
+  deadGroups(): Promise<StoredDeadGroup[]> {
+    return this.#run<StoredDeadGroup>("deadGroups", this.#queue);
   }
 
   find(uuidHash: string): Promise<StoredState[]> {

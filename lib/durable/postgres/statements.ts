@@ -3,6 +3,7 @@ import {
   LEASE_MS,
   MAX_AHEAD_MS,
   MAX_CLOCK_SKEW_MS,
+  MAX_DEAD_GROUPS,
   MAX_KEPT_ENTRIES,
   MAX_SLICE_ENTRIES,
   MAX_STALLS,
@@ -131,10 +132,12 @@ export function writeStatements(schema: string, channel: string, sender: string)
     fail: `
       with input as materialized (
         select * from ${batch(
-          'id bigint, started int, failures int, errors text, "pauseMs" bigint, "isForged" boolean',
+          `id bigint, started int, failures int, errors text, failure text, person text,
+            "pauseMs" bigint, "isForged" boolean`,
         )}
       ), failed as (
         update ${event} as event set owner = null, failures = input.failures, errors = input.errors,
+          failure = input.failure, person = input.person,
           run_at = coalesce(${NOW} + "pauseMs", run_at), pause = coalesce("pauseMs", pause),
           failed_at = case when "pauseMs" is null then ${NOW} end
         from input
@@ -181,7 +184,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
           and exists (select from alive where since <= ${NOW} - ${LEASE_MS})
       ), released as (
         update ${event} set owner = null, stalls = stalls + 1, run_at = least(run_at, ${NOW}),
-          failed_at = case when stalls >= ${MAX_STALLS} then ${NOW} end,
+          failed_at = case when stalls >= ${MAX_STALLS} then ${NOW} end, failure = '"${STALLED}"',
           errors = case when stalls < ${MAX_STALLS} then errors
             else coalesce(rtrim(errors, ']') || ',', '[') || '{"at":' || ${NOW} || ',"error":"${STALLED}"}]' end
         from dead where owner = dead.id
@@ -191,10 +194,14 @@ export function writeStatements(schema: string, channel: string, sender: string)
     forgetMember: `delete from ${member} where id = $1`,
     giveBack: `update ${event} set owner = null where owner = $1`,
 
-    deadLetters: `select id::text, body, errors, failures + stalls as attempts,
-        'dead' as state, failed_at as "atMs", ${NOW} as "listedAtMs" from ${event} as event
-      where queue = $3::int and failed_at is not null and (failed_at, event.id) > ($1::bigint, $2::bigint)
-      order by failed_at, event.id limit ${PAGE}`,
+    deadLetters: listDead(event),
+    newestDeadLetters: listDead(event, { newestFirst: true }),
+    deadLettersOf: listDead(event, { isOfFailure: true }),
+    newestDeadLettersOf: listDead(event, { isOfFailure: true, newestFirst: true }),
+    deadGroups: `select failure, count(*) as count, count(distinct person) as users,
+        min(failed_at) as "firstAtMs", max(failed_at) as "lastAtMs" from ${event}
+      where queue = $1::int and failed_at is not null
+      group by failure order by count(*) desc, max(failed_at) desc limit ${MAX_DEAD_GROUPS}`,
     // Count a run more, so that a late report on an earlier run changes nothing.
     retry: `
       with retried as (
@@ -250,7 +257,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
 
     // The rows of other programs: a number at the limit of its type fails the statements above.
     bury: `update ${event} as event set owner = null, started = 0, failures = 0, stalls = 0, pause = 0,
-      run_at = ${NOW}, failed_at = ${NOW},
+      run_at = ${NOW}, failed_at = ${NOW}, failure = '"${ROW_INVALID}"',
       errors = '[{"at":' || ${NOW} || ',"error":"${ROW_INVALID}"}]'
       where queue = $1::int and not (${ROW_IS_VALID})`,
 
@@ -289,6 +296,20 @@ export function writeStatements(schema: string, channel: string, sender: string)
       where queue = $1::int and owner is not null
         and not exists (select from ${member} as member where member.id = event.owner)`,
   } as const;
+}
+
+/**
+ * Lists a page of dead letters before or after one of them. The errors are too long for an index: it has
+ * their hashes.
+ */
+function listDead(event: string, { isOfFailure = false, newestFirst = false } = {}): string {
+  const [after, order] = newestFirst ? ["<", "desc"] : [">", "asc"];
+  const ofFailure = "hashtext(failure) = hashtext($4) and failure = $4 and";
+  return `select id::text, body, errors, failures + stalls as attempts,
+      'dead' as state, failed_at as "atMs", ${NOW} as "listedAtMs" from ${event} as event
+    where queue = $3::int and ${isOfFailure ? ofFailure : ""} failed_at is not null
+      and (failed_at, event.id) ${after} ($1::bigint, $2::bigint)
+    order by failed_at ${order}, event.id ${order} limit ${PAGE}`;
 }
 
 /**

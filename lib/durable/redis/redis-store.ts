@@ -9,6 +9,7 @@ import type {
   QueueStats,
   Storage,
   StoredDeadLetter,
+  StoredDeadLetterChoice,
   StoredOutcome,
   TextKind,
 } from "../storage";
@@ -171,8 +172,12 @@ export class RedisStore implements Storage, WorkerPool {
     });
   }
 
-  deadLetters(after?: StoredDeadLetter) {
-    return this.#deadLetters.list(after);
+  deadLetters(choice: StoredDeadLetterChoice, after?: StoredDeadLetter) {
+    return this.#deadLetters.list(choice, after);
+  }
+
+  deadGroups() {
+    return this.#deadLetters.groups();
   }
 
   find(uuidHash: string) {

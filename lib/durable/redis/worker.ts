@@ -200,7 +200,7 @@ export class RedisWorker implements RunningWorker {
     const discard = () => this.#store.erase("event", [id]);
     if (failure.isInvented === true) return void (await availability.writeAtLast(discard));
     const plan = planFailure(this.#settings, failure, attemptsMade + 1, formerErrors);
-    const { errors, pauseMs, isForged } = plan;
+    const { errors, failure: masked, person, pauseMs, isForged } = plan;
     if (pauseMs !== undefined) {
       const data = { body, errors, dueAtMs: Date.now() + pauseMs };
       const isKept = await availability.writeAtLast(() => this.#jobs.update(id, data));
@@ -209,7 +209,9 @@ export class RedisWorker implements RunningWorker {
       throw new FailedRunError(pauseMs);
     }
     const letter = { body, errors, attempts: attemptsStarted };
-    const isBuried = await availability.writeAtLast(() => this.#deadLetters.bury(id, letter));
+    const isBuried = await availability.writeAtLast(() =>
+      this.#deadLetters.bury(id, letter, { failure: masked, person }),
+    );
     if (isBuried === false) return;
     if (isBuried === undefined) throw new FailedRunError(0);
     if (isForged) await this.#deadLetters.forget(job);

@@ -1,21 +1,24 @@
 import type { Count } from "../../core/door";
-import type {
-  ClaimedEvent,
-  Claims,
-  FailedRun,
-  Hint,
-  Member,
-  NewEvent,
-  NewStoredEntry,
-  QueueStats,
-  Run,
-  Storage,
-  StoredDeadLetter,
-  StoredOutcome,
-  StoredState,
-  StoredText,
-  TextKind,
-  TextSlice,
+import {
+  MAX_TIME_MS,
+  type ClaimedEvent,
+  type Claims,
+  type FailedRun,
+  type Hint,
+  type Member,
+  type NewEvent,
+  type NewStoredEntry,
+  type QueueStats,
+  type Run,
+  type Storage,
+  type StoredDeadGroup,
+  type StoredDeadLetter,
+  type StoredDeadLetterChoice,
+  type StoredOutcome,
+  type StoredState,
+  type StoredText,
+  type TextKind,
+  type TextSlice,
 } from "../storage";
 import { rangeOfKeys } from "../event-key";
 import type { SqliteConnection, PreparedStatement } from "./node-sqlite";
@@ -33,6 +36,7 @@ export const METHODS = {
   beat: "undoable",
   leave: "undoable",
   deadLetters: "read",
+  deadGroups: "read",
   find: "read",
   retry: "durable",
   discard: "durable",
@@ -137,8 +141,9 @@ export class FileOperations implements Operations {
 
   fail(runs: readonly FailedRun[]): number[] {
     const sql = this.#sql;
-    return runs.flatMap(({ id, started, failures, errors, pauseMs = null, isForged }) => {
-      sql.fail.run(failures, errors, pauseMs, pauseMs, pauseMs, id, started);
+    return runs.flatMap(({ id, started, failures, errors, pauseMs = null, isForged, ...run }) => {
+      const { failure, person = null } = run;
+      sql.fail.run(failures, errors, failure, person, pauseMs, pauseMs, pauseMs, id, started);
       if (isForged) sql.forgetDelivery.run(id);
       return pauseMs === null && sql.isDead.get(id, started) !== undefined ? [id] : [];
     });
@@ -165,8 +170,21 @@ export class FileOperations implements Operations {
     this.#sql.giveBack.run(id);
   }
 
-  deadLetters(after?: StoredDeadLetter): StoredDeadLetter[] {
-    return rows(this.#sql.deadLetters.all(after?.atMs ?? 0, BigInt(after?.id ?? 0)));
+  deadLetters(
+    { failure, newestFirst }: StoredDeadLetterChoice,
+    after?: StoredDeadLetter,
+  ): StoredDeadLetter[] {
+    const sql = this.#sql;
+    const [all, some] = newestFirst
+      ? [sql.newestDeadLetters, sql.newestDeadLettersOf]
+      : [sql.deadLetters, sql.deadLettersOf];
+    const start = newestFirst ? MAX_TIME_MS + 1 : 0;
+    const position = [after?.atMs ?? start, BigInt(after?.id ?? 0)];
+    return rows(failure === undefined ? all.all(...position) : some.all(failure, ...position));
+  }
+
+  deadGroups(): StoredDeadGroup[] {
+    return rows(this.#sql.deadGroups.all());
   }
 
   find(uuidHash: string): StoredState[] {

@@ -1,4 +1,5 @@
 import type { Migrations } from "../event-format";
+import { NO_FAILURE } from "../storage";
 
 /** Marks a file as a queue of this package: "push" in ASCII. */
 export const APPLICATION_ID = 0x70757368;
@@ -13,7 +14,8 @@ export const MIGRATIONS: Migrations<string> = {};
  * - queue: its name, the key of its pseudonyms, and the rest of its format: see `StoreFormat`.
  * - delivery: the dedupe memory. `key` is a hash of account and uuid.
  * - event: the events to be handled, and the dead letters, which have a `failed_at`. `id` is that
- *   of its delivery, `owner` the member that runs its handlers, `pause` a part of `run_at`.
+ *   of its delivery, `owner` the member that runs its handlers, `pause` a part of `run_at`; `failure`
+ *   and `person` are those of a dead letter.
  * - member: the workers and processes that use the file, with the time of their last beat, and since
  *   when they have beaten without a gap.
  * - entry: the journal. Each `kind` has a bound, which its shares divide.
@@ -45,11 +47,14 @@ export const SCHEMA = `
     failures INTEGER NOT NULL DEFAULT 0,
     stalls INTEGER NOT NULL DEFAULT 0,
     failed_at INTEGER,
-    errors TEXT
+    errors TEXT,
+    failure TEXT NOT NULL DEFAULT '${NO_FAILURE}',
+    person TEXT
   ) STRICT;
   CREATE INDEX event_due ON event (run_at, id) WHERE owner IS NULL AND failed_at IS NULL;
   CREATE INDEX event_owner ON event (owner) WHERE owner IS NOT NULL;
   CREATE INDEX event_failed ON event (failed_at, id) WHERE failed_at IS NOT NULL;
+  CREATE INDEX event_failure ON event (failure, failed_at, id, person) WHERE failed_at IS NOT NULL;
   CREATE INDEX event_failed_uuid ON event (uuid_hash) WHERE failed_at IS NOT NULL;
   CREATE TABLE outcome (
     id INTEGER PRIMARY KEY AUTOINCREMENT,

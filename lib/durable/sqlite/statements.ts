@@ -3,6 +3,7 @@ import {
   LEASE_MS,
   MAX_AHEAD_MS,
   MAX_CLOCK_SKEW_MS,
+  MAX_DEAD_GROUPS,
   MAX_KEPT_ENTRIES,
   MAX_SLICE_ENTRIES,
   MAX_STALLS,
@@ -57,7 +58,7 @@ export const STATEMENTS = {
   // Ignore the owner: keep the result of a run that finished after its lease.
   finish: "DELETE FROM event WHERE id = ? AND started = ? AND failed_at IS NULL",
 
-  fail: `UPDATE event SET owner = NULL, failures = ?, errors = ?,
+  fail: `UPDATE event SET owner = NULL, failures = ?, errors = ?, failure = ?, person = ?,
     failed_at = CASE WHEN ? IS NULL THEN now_ms() END,
     run_at = coalesce(now_ms() + ?, run_at), pause = coalesce(?, pause)
     WHERE id = ? AND started = ? AND failed_at IS NULL`,
@@ -78,7 +79,7 @@ export const STATEMENTS = {
   isOld: `SELECT 1 FROM member WHERE id = ? AND since <= now_ms() - ${LEASE_MS}`,
   // A clock that was set back would leave it due in the future.
   release: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, now_ms()),
-    failed_at = CASE WHEN stalls >= ${MAX_STALLS} THEN now_ms() END,
+    failed_at = CASE WHEN stalls >= ${MAX_STALLS} THEN now_ms() END, failure = '"${STALLED}"',
     errors = CASE WHEN stalls < ${MAX_STALLS} THEN errors
       ELSE coalesce(rtrim(errors, ']') || ',', '[') || '{"at":' || now_ms() || ',"error":"${STALLED}"}]' END
     WHERE owner IN (SELECT id FROM member WHERE ${DEAD})`,
@@ -90,9 +91,13 @@ export const STATEMENTS = {
   forgetMember: "DELETE FROM member WHERE id = ?",
   giveBack: "UPDATE event SET owner = NULL WHERE owner = ?",
 
-  deadLetters: `SELECT CAST(id AS TEXT) AS id, body, errors, failures + stalls AS attempts,
-    'dead' AS state, failed_at AS atMs, now_ms() AS listedAtMs FROM event
-    WHERE failed_at IS NOT NULL AND (failed_at, event.id) > (?, ?) ORDER BY failed_at, event.id LIMIT ${PAGE}`,
+  deadLetters: listDead(""),
+  newestDeadLetters: listDead("", true),
+  deadLettersOf: listDead("failure = ? AND"),
+  newestDeadLettersOf: listDead("failure = ? AND", true),
+  deadGroups: `SELECT failure, count(*) AS count, count(DISTINCT person) AS users,
+    min(failed_at) AS firstAtMs, max(failed_at) AS lastAtMs FROM event WHERE failed_at IS NOT NULL
+    GROUP BY failure ORDER BY count(*) DESC, max(failed_at) DESC LIMIT ${MAX_DEAD_GROUPS}`,
   // Count a run more, so that a late report on an earlier run changes nothing.
   retry: `UPDATE event SET failed_at = NULL, started = started + 1, failures = 0,
     stalls = 0, run_at = now_ms(), pause = 0 WHERE ${LISTED}`,
@@ -130,7 +135,7 @@ export const STATEMENTS = {
 
   // The rows of other programs: node:sqlite reads no integer that is not safe.
   bury: `UPDATE event SET owner = NULL, started = 0, failures = 0, stalls = 0, pause = 0,
-    run_at = now_ms(), failed_at = now_ms(),
+    run_at = now_ms(), failed_at = now_ms(), failure = '"${ROW_INVALID}"',
     errors = '[{"at":' || now_ms() || ',"error":"${ROW_INVALID}"}]' WHERE NOT (${ROW_IS_VALID})`,
 
   // After the greatest id of all, SQLite inserts nothing more, also when that row is gone.
@@ -172,6 +177,15 @@ export const STATEMENTS = {
   releaseOrphans: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, now_ms())
     WHERE owner IS NOT NULL AND owner NOT IN (SELECT id FROM member)`,
 } as const;
+
+/** Lists a page of dead letters before or after one of them. */
+function listDead(condition: string, isNewestFirst = false): string {
+  const [after, order] = isNewestFirst ? ["<", "DESC"] : [">", "ASC"];
+  return `SELECT CAST(id AS TEXT) AS id, body, errors, failures + stalls AS attempts,
+    'dead' AS state, failed_at AS atMs, now_ms() AS listedAtMs FROM event
+    WHERE ${condition} failed_at IS NOT NULL AND (failed_at, event.id) ${after} (?, ?)
+    ORDER BY failed_at ${order}, event.id ${order} LIMIT ${PAGE}`;
+}
 
 function purge(table: string): string {
   return `DELETE FROM ${table} WHERE id IN (
