@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { request, type ServerResponse } from "node:http";
 import { createMemoryDedupe } from "express-push-verification";
 import type { DedupeStore, PushEvent, PushWebhooksOptions } from "express-push-verification";
-import type { NewEntry } from "../../../lib/core/journal/journal";
 import { until } from "../../support/waiting";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
 import { act, readRows, readShown, startConsole, useConsoles } from "./console-app";
@@ -58,11 +57,11 @@ describe("without a queue", () => {
     expect(await act(app, "/resend", { ids: [dropped?.id] })).toMatchObject(
       result(0, expect.any(String)),
     );
-    const once_ = { action: "request.resend", actor: "alice", status: 200, uuid: "a" };
+    const audit = { action: "request.resend", actor: "alice", status: 200, uuid: "a" };
     expect(app.audits).toMatchObject([
-      { ...once_, count: 1, code: undefined },
-      { ...once_, count: 0, code: "NOT_CONFIRMED" },
-      { ...once_, count: 0, code: expect.any(String) },
+      { ...audit, count: 1, code: undefined },
+      { ...audit, count: 0, code: "NOT_CONFIRMED" },
+      { ...audit, count: 0, code: expect.any(String) },
     ]);
     expect([asked, handled]).toEqual([Array(3).fill(approve), Array(2).fill(approve)]);
   });
@@ -139,7 +138,7 @@ describe("with a queue", () => {
         accountSid: ACCOUNT_SID,
         error: "down",
         share: "",
-      } as NewEntry);
+      });
     }
     return { app, retry: given, handler };
   }

@@ -26,7 +26,7 @@ describeWithRedis("with a queue in Redis", () => {
     const [one, two] = [await startProcess(url), await startProcess(url)];
     let isUp = false;
     const handled: string[] = [];
-    const handlers = createHandlers().onAny(({ uuid, entity_identity }) => {
+    const handlers = createHandlers().on(approve, ({ uuid, entity_identity }) => {
       if (!isUp) throw new Error(`no row of ${entity_identity}`);
       handled.push(uuid);
     });

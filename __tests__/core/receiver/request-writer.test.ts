@@ -55,21 +55,34 @@ it("writes each request, masked, and of an unverified one what it may claim", as
     ...sids,
     ...user,
     kind: "accepted",
-    ...{ result: "handled", status: 200, isAuthenticated: true, tokenIndex: 0, urlIndex: 0 },
-    ...{ type: approve, version: "v2", uuid: "a", accountSid: ACCOUNT_SID },
+    result: "handled",
+    status: 200,
+    isAuthenticated: true,
+    tokenIndex: 0,
+    urlIndex: 0,
+    type: approve,
+    version: "v2",
+    uuid: "a",
+    accountSid: ACCOUNT_SID,
   });
   expect(rejected).toEqual({
     ...common,
     ...sids,
     ...user,
     kind: "rejected",
-    ...{ result: "rejected", status: 403, code: "SIGNATURE_MISMATCH", isAuthenticated: false },
+    result: "rejected",
+    status: 403,
+    code: "SIGNATURE_MISMATCH",
+    isAuthenticated: false,
     message: expect.any(String),
     uuid: `${"u".repeat(100)}…`,
     explanation: expect.objectContaining({ code: "TOKEN_WRONG", isProven: false }),
   });
   expect(failed).toMatchObject({
-    ...{ result: "failed", status: 500, code: "HANDLER_FAILED", isAuthenticated: true },
+    result: "failed",
+    status: 500,
+    code: "HANDLER_FAILED",
+    isAuthenticated: true,
     failure: "no such user <entity_identity>",
     issues: [expect.stringMatching(/^challenge_details: /)],
   });
@@ -78,8 +91,12 @@ it("writes each request, masked, and of an unverified one what it may claim", as
   expect(accepted?.person).toBe(await journal.createPseudonym(ADA));
   expect(JSON.stringify(await journal.read())).not.toContain(ADA);
   expect(await readCounts()).toEqual({
-    ...{ "result:handled": 1, "result:rejected": 2, "result:failed": 1 },
-    ...{ "code:SIGNATURE_MISMATCH": 1, "code:HANDLER_FAILED": 1, "code:METHOD_NOT_ALLOWED": 1 },
+    "result:handled": 1,
+    "result:rejected": 2,
+    "result:failed": 1,
+    "code:SIGNATURE_MISMATCH": 1,
+    "code:HANDLER_FAILED": 1,
+    "code:METHOD_NOT_ALLOWED": 1,
   });
 });
 

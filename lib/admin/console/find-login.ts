@@ -52,7 +52,7 @@ interface Found {
  * challenge whose user is not known here, the service needs the identity, too: `<challenge SID> <identity>`.
  */
 export async function findLogin(text: string, places: SearchedPlaces): Promise<LoginSearch> {
-  const { history, journal, inspection, queue, reveals, processName } = places;
+  const { history, journal, inspection, reveals, processName } = places;
   const { sought, identity: given } = readSought(text);
   const person = await journal.createPseudonym(sought);
   const rows = selectRows(history.rows, { text }, person);
@@ -173,6 +173,6 @@ async function askService(
   } catch (error) {
     if (!(error instanceof ApiError || error instanceof InputError)) throw error;
     const isMissing = error instanceof ApiError && error.status === 404;
-    return { ...found, problem: isMissing ? "NOT_FOUND" : String(error.code) };
+    return { ...found, problem: isMissing ? "NOT_FOUND" : error.code };
   }
 }

@@ -82,7 +82,10 @@ export async function* chooseDeadLetters(
   queue: ConsoleQueue,
   choice: DeadLetterChoice,
 ): AsyncGenerator<DeadLetterName> {
-  if ("deadLetters" in choice) return yield* choice.deadLetters;
+  if ("deadLetters" in choice) {
+    yield* choice.deadLetters;
+    return;
+  }
   let left = choice.count;
   for await (const deadLetter of queue.deadLetters({ error: choice.error })) {
     // The oldest failure comes first, so these are the ones that were counted.

@@ -16,7 +16,6 @@ export function listRejections(
   return [...sources].map(([code, ownRows]) => {
     const own = ofCode.get(`code:${code}`) ?? [];
     const sinceMs = Date.now() - LATELY_MS;
-    const sum = (some: readonly Count[]) => some.reduce((total, { count }) => total + count, 0);
     return {
       code,
       // What is dropped is counted, and what is counted later has a row.
@@ -27,6 +26,10 @@ export function listRejections(
       sources: listSources(ownRows),
     };
   });
+}
+
+function sum(counts: readonly Count[]): number {
+  return counts.reduce((total, { count }) => total + count, 0);
 }
 
 /** Lists the last senders, the newest first, of rows in the same order. */

@@ -4,7 +4,7 @@ import { SID_DIGITS } from "../../kit/sid";
 import type { FailedRequests, RequestFilter, RequestRow } from "./console-view";
 import { nameEvent } from "./request-row";
 
-const text = z.string().max(256);
+const name = z.string().max(256);
 
 /** The schema of {@link RequestFilter}. */
 export const filterSchema = z.strictObject({
@@ -23,9 +23,9 @@ export const filterSchema = z.strictObject({
       "failed",
     ])
     .optional(),
-  code: text.optional(),
-  type: text.optional(),
-  build: text.optional(),
+  code: name.optional(),
+  type: name.optional(),
+  build: name.optional(),
   fromMs: z.number().optional(),
   toMs: z.number().optional(),
   text: z.string().max(1_100).optional(),

@@ -1,5 +1,10 @@
-import { INVENTED_PREFIXES, type JournalEntry, type RequestEntry } from "../../core/door";
-import type { StepEntry } from "../../core/door";
+import {
+  INVENTED_PREFIXES,
+  type JournalEntry,
+  type RequestEntry,
+  type RequestResult,
+  type StepEntry,
+} from "../../core/door";
 import { groupBy } from "../../kit/group-by";
 import type { RequestRow, RequestState, Resent, StepView } from "./console-view";
 
@@ -43,7 +48,7 @@ export function listRows(
 }
 
 function toRow(
-  { kind: _, ...entry }: RequestEntry,
+  entry: RequestEntry,
   attempt: number,
   steps: readonly StepEntry[],
   canResend: (id: string, state: RequestState) => boolean,
@@ -53,15 +58,37 @@ function toRow(
   const last = own.at(-1);
   const state = findState(entry.result, own);
   const hasFailed = state === "failing" || state === "dead" || last?.what === "failed";
+  // Each field by its name: for the spreads of 4,000 rows, Node 20 needs 40 ms.
   return {
-    ...EMPTY,
-    ...entry,
+    id: entry.id,
+    atMs: entry.atMs,
+    durationMs: entry.durationMs,
     handlersMs: own.findLast(({ durationMs }) => durationMs !== undefined)?.durationMs,
     state,
+    status: entry.status,
+    code: entry.code,
     message: describeState(state, own) ?? entry.message,
     failure: hasFailed ? last?.error : entry.failure,
     attempt,
+    isAuthenticated: entry.isAuthenticated,
+    type: entry.type,
+    version: entry.version,
+    uuid: entry.uuid,
+    accountSid: entry.accountSid,
+    factorSid: entry.factorSid,
+    challengeSid: entry.challengeSid,
+    entity: entry.entity,
+    person: entry.person,
+    tokenIndex: entry.tokenIndex,
+    urlIndex: entry.urlIndex,
+    issues: entry.issues,
+    target: entry.target,
+    receiver: entry.receiver,
+    process: entry.process,
+    build: entry.build,
+    sender: entry.sender,
     isTest: entry.isAuthenticated && entry.uuid?.startsWith(INVENTED_PREFIXES.console) === true,
+    explanation: entry.explanation,
     canResend: canResend(entry.id, state),
     resent: findResent(own),
   };
@@ -69,28 +96,7 @@ function toRow(
 
 const DROPPED: ReadonlySet<string> = new Set(["duplicate", "conflict"]);
 
-/** Members that an entry may not have. */
-const EMPTY = {
-  code: undefined,
-  type: undefined,
-  version: undefined,
-  uuid: undefined,
-  accountSid: undefined,
-  factorSid: undefined,
-  challengeSid: undefined,
-  entity: undefined,
-  person: undefined,
-  tokenIndex: undefined,
-  urlIndex: undefined,
-  receiver: undefined,
-  build: undefined,
-  explanation: undefined,
-};
-
-function findState(
-  result: RequestRow["state"] & RequestEntry["result"],
-  steps: readonly StepEntry[],
-): RequestState {
+function findState(result: RequestResult, steps: readonly StepEntry[]): RequestState {
   const what = steps.at(-1)?.what;
   if (result === "stored") {
     if (what === "failed") return "failing";
