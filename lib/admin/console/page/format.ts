@@ -31,8 +31,7 @@ export function formatCount(count: number): string {
 
 /** Formats a short duration, such as that of a request. */
 export function formatDuration(ms: number): string {
-  if (ms >= 1_000) return `${number.format(Math.round(ms))} ms`;
-  return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+  return `${number.format(ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms))} ms`;
 }
 
 /** Formats an age in its largest unit. */
