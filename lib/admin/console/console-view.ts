@@ -85,16 +85,18 @@ export interface ConsoleView {
   atMs: number;
   /** Names what is shown: it is the same in all processes that show the same. */
   position: string;
+  /** The process that responds, such as `4711 on web-1`. */
+  process: string;
+  /** The logins that have waited longest in this process: each process knows its own only. */
+  waits: { count: number; oldest: readonly PendingWaitRow[] };
   /** Undefined when nothing has changed since the position of the request. */
   shown: ShownHistory | undefined;
 }
 
 /** The history of requests, events and changes. */
 export interface ShownHistory {
-  /** Whether it is of all processes, and survives them: there is a queue. Else it is of `process`. */
+  /** Whether it is of all processes, and survives them: there is a queue. Else it is of the process that responds. */
   isShared: boolean;
-  /** The process that responds, such as `4711 on web-1`. */
-  process: string;
   /** The begin of the history: 24 hours ago, or when its first process started. */
   sinceMs: number;
   /** How many entries were dropped, because there were too many at once. */
@@ -105,6 +107,8 @@ export interface ShownHistory {
   found: number;
   /** Those that the filter selects whose handlers may run again because they failed. */
   failed: FailedRequests;
+  /** Why signatures did not match, of all rejected requests that are kept: what is proven comes first. */
+  causes: readonly RejectionCause[];
   totals: Totals;
   /** By the minute, for 24 hours. */
   minutes: Minutes;
@@ -112,8 +116,6 @@ export interface ShownHistory {
   builds: readonly BuildStart[];
   /** The last 200 writes of people, the newest first. */
   changes: readonly ChangeRow[];
-  /** The logins that have waited longest in the process that responds. */
-  waits: { count: number; oldest: readonly PendingWaitRow[] };
 }
 
 /** Names of an event. Of a request that was not authenticated, its sender may have invented them. */
@@ -264,6 +266,17 @@ export interface Rejections {
   lastAtMs: number;
   /** The last senders. Any client can choose the headers, and `address` may be that of a proxy. */
   sources: readonly (RequestEntry["sender"] & { count: number; lastAtMs: number })[];
+}
+
+/** The rejected requests with one cause of a wrong signature. */
+export interface RejectionCause {
+  /** Undefined for those that were not explained: there were too many at once. */
+  explanation: Explanation | undefined;
+  count: number;
+  /** How many more of the same sender and path were not explained: one a minute is. */
+  alike: number;
+  /** The newest of them. */
+  id: string;
 }
 
 /** Totals of the history. */
