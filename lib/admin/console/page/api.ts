@@ -11,9 +11,7 @@ export async function loadSettings(): Promise<void> {
 }
 
 /** The URL that a webhook of the receiver should have. */
-export function readPublicUrl(): string {
-  return settings.receiver?.publicUrls[0] ?? "";
-}
+export const readPublicUrl = (): string => settings.receiver?.publicUrls[0] ?? "";
 
 /** A connection that is half open has no response. */
 const LONGEST_READ_MS = 60_000;
@@ -38,9 +36,8 @@ export class ProblemError extends Error {
 type Method = "GET" | "POST" | "PATCH" | "DELETE";
 
 /** Sends a write to the router; the path is relative to the page. @throws ProblemError */
-export function send<Result>(method: Method, path: string, body?: object): Promise<Result> {
-  return request<Result>(path, { method }, body);
-}
+export const send = <Result>(method: Method, path: string, body?: object): Promise<Result> =>
+  request<Result>(path, { method }, body);
 
 /** Reads something of the router, with a body by a POST. @throws ProblemError */
 export function read<Result>(path: string, body?: object): Promise<Result> {

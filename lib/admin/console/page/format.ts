@@ -14,9 +14,8 @@ const number = new Intl.NumberFormat("en");
 export const timeZone = time.resolvedOptions().timeZone;
 
 /** Formats a time of day to the millisecond, on request with its day. */
-export function formatTime(atMs: number, hasDay = false): string {
-  return (hasDay ? dayAndTime : time).format(atMs);
-}
+export const formatTime = (atMs: number, hasDay = false): string =>
+  (hasDay ? dayAndTime : time).format(atMs);
 
 /** Formats a time with its date, also one that a resource has as a text. */
 export function formatDate(at: number | string | null): string {
@@ -25,9 +24,7 @@ export function formatDate(at: number | string | null): string {
 }
 
 /** Formats a number with separators. */
-export function formatCount(count: number): string {
-  return number.format(count);
-}
+export const formatCount = (count: number): string => number.format(count);
 
 /** Formats a short duration, such as that of a request. */
 export function formatDuration(ms: number): string {
@@ -44,6 +41,5 @@ export function formatAge(ms: number): string {
 }
 
 /** Formats a number of things. */
-export function plural(count: number, one: string): string {
-  return `${formatCount(count)} ${one}${count === 1 ? "" : "s"}`;
-}
+export const plural = (count: number, one: string): string =>
+  `${formatCount(count)} ${one}${count === 1 ? "" : "s"}`;

@@ -53,14 +53,9 @@ export function FoundLogin() {
   );
 }
 
-type Asked = Pick<LoginSearch, "isComplete" | "isShared" | "process">;
-
-function describeNothing({ isComplete, isShared, process }: Asked): string {
-  const rows = isShared ? "of all processes" : `of process ${process}`;
-  const where = `among the requests ${rows} and the dead letters`;
-  return isComplete
-    ? `nothing ${where}, and not at the service`
-    : `nothing ${where}. The service was not asked: enter <challenge SID> <identity>`;
+function describeNothing({ isShared, process }: Pick<LoginSearch, "isShared" | "process">): string {
+  const rows = isShared ? "of all processes" : "of this process";
+  return `nothing among the requests ${rows}, the dead letters and the waits of process ${process}. The service was not asked: enter <challenge SID> <identity>`;
 }
 
 /** What the service says of a challenge, and what became of its webhook requests. */

@@ -14,9 +14,9 @@ interface Problem {
 
 /** Notices above the list, folded into one line: mismatches by cause, attempts that fail, conflicts. */
 export function Notices({ shown: { causes, totals, rows } }: { shown: ShownHistory }) {
-  const problems: Problem[] = causes.map(({ explanation, count, id }) => ({
+  const problems: Problem[] = causes.map(({ explanation, count, alike, id }) => ({
     tone: "bad",
-    title: `${plural(count, "request")} had a wrong signature.`,
+    title: `${plural(count, "request")}${alike > 0 ? ` and ${formatCount(alike)} alike` : ""} had a wrong signature.`,
     text: explanation?.cause ?? "They were not explained: too many arrived at once.",
     href: linkTo("requests", id),
   }));

@@ -84,9 +84,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
 }
 
 /** The link to the requests with a text, such as a SID. */
-export function RequestsLink({ q }: { q: string }) {
-  return <a href={linkToRequests({ q })}>{q}</a>;
-}
+export const RequestsLink = ({ q }: { q: string }) => <a href={linkToRequests({ q })}>{q}</a>;
 
 /** A URL above the publicUrl; the part that differs is marked. */
 export function UrlDifference({ label, url }: { label: string; url: string }) {

@@ -42,9 +42,7 @@ export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
   );
 }
 
-function Cell(props: TdHTMLAttributes) {
-  return <td role="cell" {...props} />;
-}
+const Cell = (props: TdHTMLAttributes) => <td role="cell" {...props} />;
 
 /** A row, and the open request below it. */
 function RequestLine({ row, hasDates }: { row: RequestRow; hasDates: boolean }) {

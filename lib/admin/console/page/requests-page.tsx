@@ -93,8 +93,7 @@ function RequestPanel({ shown }: { shown: ShownHistory | undefined }) {
       )}
       {dropped > 0 && (
         <p class="state">
-          {plural(dropped, "entry")} of the history were dropped, as too many arrived at once. The
-          totals have them.
+          {formatCount(dropped)} more arrived too fast to be listed. The totals have them.
         </p>
       )}
     </div>
@@ -143,10 +142,9 @@ function download(rows: readonly RequestRow[]): void {
   URL.revokeObjectURL(link.href);
 }
 
-function TotalCards({ totals, sinceMs, isShared }: ShownHistory) {
+function TotalCards({ totals, sinceMs }: ShownHistory) {
   const { received, byResult, byCode, rotation } = totals;
   const [[topCode, topCount] = ["", 0]] = Object.entries(byCode).toSorted((a, b) => b[1] - a[1]);
-  const { count: waits = 0, oldest: [oldest] = [] } = journal.value?.waits ?? {};
   const { hasQueue } = settings;
   return (
     <>
@@ -167,15 +165,6 @@ function TotalCards({ totals, sinceMs, isShared }: ShownHistory) {
           ...(hasQueue && {
             Waiting: { count: queue.value?.waiting, note: describeWaiting() },
             "Dead letters": { count: queue.value?.deadLetters, tone: "bad" },
-          }),
-          // Those of other processes are not known.
-          ...(!isShared && {
-            "Pending waits": {
-              count: waits,
-              note: oldest
-                ? `the oldest for ${formatAge(Date.now() - oldest.startedAtMs)}`
-                : "no login waits",
-            },
           }),
         }}
       />

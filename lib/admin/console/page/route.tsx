@@ -33,9 +33,8 @@ export function linkTo(page: string, id?: string, query?: URLSearchParams): stri
 }
 
 /** The link to the requests that a filter selects. */
-export function linkToRequests(filter: Record<string, string>): string {
-  return linkTo("requests", undefined, new URLSearchParams(filter));
-}
+export const linkToRequests = (filter: Record<string, string>): string =>
+  linkTo("requests", undefined, new URLSearchParams(filter));
 
 /** Opens or closes something on the page that is shown: no entry of the history, a reload keeps it. */
 export function replacePlace({ id, query = place.value.query }: Partial<Place>): void {
