@@ -11,8 +11,16 @@ import { Facts, Received, RequestsLink, showInvisible } from "./received";
 import { linkTo, linkToRequests, place, useTarget } from "./route";
 import { createLoader } from "./store";
 
+const RATE_MS = 60_000;
+/** How many events waited in the last minute, each time that it was read. */
+let lengths: readonly Pick<QueueView, "atMs" | "waiting">[] = [];
+
 /** The queue, as it was read last. */
-export const queue = createLoader(() => read<QueueView>("console/queue"));
+export const queue = createLoader(async () => {
+  const view = await read<QueueView>("console/queue");
+  lengths = [...lengths.filter(({ atMs }) => view.atMs - atMs < RATE_MS), view];
+  return view;
+});
 
 /** The page of the queue: its counts and its dead letters. */
 export function QueuePage() {
@@ -45,20 +53,15 @@ export function IdleQueue() {
   );
 }
 
-const RATE_MINUTES = 5;
-
-/** Says for how long the oldest event has waited, and when the queue will be empty at the last rate. */
+/** Says for how long the oldest event has waited, and when none will wait, as in the last minute. */
 export function describeWaiting(): string {
-  const { waiting = 0, oldestWaitingMs = 0 } = queue.value ?? {};
+  const { waiting = 0, oldestWaitingMs = 0, atMs = 0 } = queue.value ?? {};
   if (waiting === 0) return "no event waits";
-  const { shown, atMs = 0 } = journal.value ?? {};
-  const sum = (counts: readonly number[] = []) =>
-    counts.slice(-RATE_MINUTES - 1).reduce((all, one) => all + one, 0);
-  const minutes = RATE_MINUTES + (atMs % 60_000) / 60_000;
-  const rate = (sum(shown?.minutes.handled) - sum(shown?.minutes.accepted)) / minutes;
   const age = `the oldest for ${formatAge(oldestWaitingMs)}`;
-  if (rate <= 0) return `${age}, and it grows`;
-  return `${age}; empty in about ${formatAge((waiting / rate) * 60_000)}`;
+  const [first = { atMs, waiting }] = lengths;
+  const fewer = first.waiting - waiting;
+  if (fewer <= 0) return age;
+  return `${age}; empty in about ${formatAge(((atMs - first.atMs) * waiting) / fewer)}`;
 }
 
 function QueueCards(view: QueueView) {
