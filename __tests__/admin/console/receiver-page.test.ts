@@ -66,6 +66,15 @@ describeWithBrowser("the receiver's page", () => {
     expect(handled).toEqual(["console-test-event"]);
   });
 
+  it("says what a test event proves when confirm rejects it", async () => {
+    const { app, page } = await openConsole("", { receiver: { confirm: () => false } });
+    await press(page, "Send test event");
+    await page.getByText("confirm rejects its invented challenge").waitFor();
+    await submit(page);
+    await page.locator("dialog .notice.bad", { hasText: "The receiver responded 403" }).waitFor();
+    expect(app.audits).toMatchObject([{ action: "test-event.send", code: 403 }]);
+  });
+
   it("says that the connection is lost or why details cannot be read, and shows what it missed", async () => {
     const { app, page } = await openConsole();
     await page.getByText("Up to date").waitFor();
