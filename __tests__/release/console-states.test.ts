@@ -86,7 +86,7 @@ const STATES: Record<string, State> = {
   "receiver-details": {
     options: { ...ROTATING, router: queueOf(ERRORS, {}, DEAD) },
     fill: fillReceiver,
-    clicks: ["text=500 HANDLER_FAILED", "text=Headers and parameters"],
+    clicks: ["text=500 HANDLER_FAILED"],
     awaits: "text=Show the dead letter",
   },
   "receiver-resend": {

@@ -1,14 +1,12 @@
-/** The console in use: at each width, after each change of page, quiet and busy; and of two processes. */
-import type { Server } from "node:http";
+/** The console in use: at each width, after each change of page, quiet and busy. */
 import type { Page } from "playwright-core";
 import { measureHeap } from "../support/heap";
-import { startServer } from "../support/servers";
 import { describeWithBrowser } from "../support/browser";
-import { MOUNT, PATH, startConsole, type ConsoleApp } from "../admin/console/console-app";
-import { OLD_TOKEN, press, ROTATING, useConsolePages } from "../admin/console/console-page";
+import { startConsole, type ConsoleApp } from "../admin/console/console-app";
+import { OLD_TOKEN, ROTATING, useConsolePages } from "../admin/console/console-page";
 import { createMemoryQueue } from "../admin/console/memory-queue";
 
-const { openPage, allowFaults } = useConsolePages();
+const { openPage } = useConsolePages();
 
 const TABS = ["Receiver", "Webhooks", "Keys", "Queue"];
 const openTab = (page: Page, tab: string) =>
@@ -93,61 +91,8 @@ describeWithBrowser("the console in use", () => {
     const page = await openPage((await startFull()).url);
     await page.getByText("Up to date").waitFor();
     await page.evaluate(RECORD_ANNOUNCEMENTS);
-    for (let polls = 0; polls < 3; polls++) await page.waitForResponse("**/console/changes*");
+    for (let polls = 0; polls < 3; polls++) await page.waitForResponse("**/console/view");
     expect(await page.evaluate("texts")).toEqual([]);
-  });
-});
-
-describeWithBrowser("two consoles behind a balancer that takes turns, as of two processes", () => {
-  it("have the rows of both; each leads to its own request and runs its own event, also after a restart", async () => {
-    const servers: Server[] = [];
-    const turns = new Map<string, number>();
-    const port = await startServer((req, res) => {
-      const [path = ""] = (req.url ?? "").split("?", 1);
-      const turn = turns.get(path) ?? 0;
-      turns.set(path, turn + 1);
-      servers[turn % servers.length]?.emit("request", req, res);
-    });
-    const origin = `http://127.0.0.1:${port}`;
-    const publicUrl = origin + PATH;
-    const handled: string[] = [];
-    /** Starts one of them, and delivers an event to it. */
-    async function start(index: number, uuid: string, entity_identity: string) {
-      const app = await startConsole({ receiver: { publicUrl } });
-      servers[index] = app.server;
-      app.push.onAny((event) => void handled.push(`${index} ${event.uuid}`));
-      const event = { uuid, entity_identity };
-      expect(await app.deliver(undefined, event, { signedUrl: publicUrl })).toBe(200);
-      return app;
-    }
-    const first = await start(0, "of-ada", "ada.lovelace@example.com");
-    await start(1, "of-grace", "grace.hopper@example.com");
-    // Another process responds first; it does nothing.
-    allowFaults(/409|ERR_/);
-    const page = await openPage(`${origin}${MOUNT}/`);
-    const lines = page.locator(".requests .line");
-    await lines.nth(1).waitFor();
-    const entities = await page.locator(".requests td.entity").allInnerTexts();
-    expect(entities.map((text) => text.slice(0, 7))).toEqual(["gra…com", "ada…com"]);
-    for (const [index, uuid] of ["of-grace", "of-ada"].entries()) {
-      await lines.nth(index).click();
-      const details = page.locator(".details");
-      await details.getByText("Headers and parameters").click();
-      expect(await details.locator("dd", { hasText: uuid }).count()).toBe(2);
-      await press(page, "Run the handlers again");
-      await press(page, "Run again", true);
-      await lines.nth(index).getByText("ran again").waitFor();
-    }
-    expect(handled).toEqual(["0 of-ada", "1 of-grace", "1 of-grace", "0 of-ada"]);
-
-    const link = page.url();
-    await first.stop();
-    await start(0, "of-eve", "eve@example.com");
-    await page.goto("about:blank");
-    await page.goto(link);
-    await page.locator(".notice", { hasText: "ANOTHER_PROCESS" }).waitFor();
-    await lines.nth(1).waitFor();
-    expect(await page.locator(".details").count()).toBe(0);
   });
 });
 

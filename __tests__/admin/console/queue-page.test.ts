@@ -1,4 +1,6 @@
 import { describeWithBrowser } from "../../support/browser";
+import { createGate, until } from "../../support/waiting";
+import { ACCOUNT_SID } from "../../support/webhook-requests";
 import { press, said, useConsolePages } from "./console-page";
 import { createMemoryQueue } from "./memory-queue";
 
@@ -49,7 +51,6 @@ describeWithBrowser("the page of the queue", () => {
   it("discards one and all after it was confirmed, also those that are not listed", async () => {
     const queue = createMemoryQueue(["alone", ...Array<string>(1_001).fill("down")]);
     const { page } = await openConsole("#/queue", { router: { queue } });
-    await page.getByText("There are more dead letters than are listed here.").waitFor();
     const alone = page.locator("article", { hasText: "alone" });
     await alone.getByRole("button", { name: "Discard" }).click();
     await press(page, "Cancel");
@@ -62,38 +63,59 @@ describeWithBrowser("the page of the queue", () => {
     expect(queue.changes).toHaveLength(1_002);
   });
 
-  it("shows a stored event as failing while its attempts fail, also in the filter", async () => {
-    const failed = { error: "HANDLER_FAILED: down", durationMs: 1, process: undefined };
-    const failures = [{ ...failed, at: new Date(0) }];
-    const status = { state: "delayed", attempts: 1, event: undefined, at: new Date(), failures };
-    const queue = { ...createMemoryQueue([]), find: async () => status as never };
+  it("shows a stored event as failing once an attempt has failed, with the reason, also in the filter", async () => {
+    const queue = createMemoryQueue([], { delayed: 1 });
     const store = { ...queue, store: () => Promise.resolve("new"), outcomes: {} };
     const shown = { router: { queue }, receiver: { queue: store as never } };
     const { app, page } = await openConsole("", shown);
-    await app.deliver();
-    await page.locator(".requests .line.warn", { hasText: "200 failing" }).waitFor();
-    await page.getByRole("combobox", { name: "result" }).selectOption("bad");
+    await app.deliver(undefined, { uuid: "a" });
+    const event = { uuid: "a", accountSid: ACCOUNT_SID, share: ACCOUNT_SID };
+    const error = "CONFIRM_UNAVAILABLE: down";
+    const failed = { kind: "step", what: "failed", attempt: 1, durationMs: 3_000 } as const;
+    queue.journal?.append({ ...event, ...failed, atMs: Date.now(), error });
+    const line = page.locator(".requests .line.warn", { hasText: "200 failing" });
+    await line.getByText(error).waitFor();
+    await line.getByText("+ 3,000 ms").waitFor();
+    await page.locator(".notice", { hasText: "1 event failed, and will run again." }).waitFor();
+    await page.getByRole("combobox", { name: "state" }).selectOption("bad");
     await page.getByText("1 request found.").waitFor();
   });
 
   it("stops a discard of many, and says what was done", async () => {
     const queue = createMemoryQueue(Array<string>(250).fill("down"));
-    const { page } = await openConsole("#/queue", { router: { queue } });
+    const { discard } = queue;
+    const gate = createGate();
+    let asked = 0;
+    queue.discard = async (...one) => {
+      if (++asked === 100) await gate.opened;
+      return discard(...one);
+    };
+    const { app, page } = await openConsole("#/queue", { router: { queue } });
     await press(page, "Discard these 250");
-    await page.locator("dialog", { hasText: "down" }).waitFor();
-    let release = (): void => {};
-    const stopped = new Promise<void>((resolve) => (release = resolve));
-    let batches = 0;
-    await page.route("**/dead-letters/discard", async (route) => {
-      if (++batches === 2) await stopped;
-      await route.continue();
-    });
+    await page.locator("dialog", { hasText: "down, of 1 user" }).waitFor();
     await press(page, "Discard 250 dead letters");
-    await page.locator("progress[value='100']").waitFor();
+    await page.locator("progress").waitFor();
     await press(page, "Stop");
-    release();
-    await said(page, "Stopped after 200 of 250: 200 events discarded.");
-    expect(queue.changes).toHaveLength(200);
+    await said(page, "events were done.");
+    await page.locator("dialog").waitFor({ state: "detached" });
+    gate.open();
+    await until(() => app.audits.length === 1);
+    expect(queue.changes).toHaveLength(100);
+    expect(app.audits).toMatchObject([{ count: 100, code: "STOPPED" }]);
+    await page.locator("summary", { hasText: /alice: dead-letter.discard.*100 events/ }).waitFor();
+  });
+
+  it("says when a group failed first and last, of how many users, and when the queue will be empty", async () => {
+    let waiting = 3_000;
+    const queue = createMemoryQueue(ERRORS);
+    const { stats } = queue;
+    queue.stats = async () => ({ ...(await stats()), waiting: (waiting -= 10) });
+    const { page } = await openConsole("#/queue", { router: { queue } });
+    const group = page.locator("article", { hasText: "down" }).locator("h4");
+    const times = "the first 5 Mar 2026, 09:00:00, the last 5 Mar 2026, 09:00:02";
+    await group.getByText(`of 1 user, ${times}`).waitFor();
+    const card = page.locator(".card", { hasText: "Waiting" });
+    await card.getByText(/the oldest for 4 s; empty in about \d+ (s|min)/).waitFor();
   });
 
   const SIDS = ["Version", "Account", "Factor", "Challenge"];

@@ -38,12 +38,15 @@ describeWithBrowser("the receiver's page", () => {
     await page.getByText("Up to date").waitFor();
     const notice = (cause: string, title: string) =>
       page.locator(".notice", { hasText: cause }).getByText(title).waitFor();
-    await app.deliver("challenge.approved", {}, { signedUrl: `${app.publicUrl}/` });
-    await notice("/, and publicUrl is", "1 request of the last 1 had a wrong signature.");
-    await app.deliver("challenge.approved", {}, { authToken: "f".repeat(32) });
+    // One of a sender is explained in a minute.
+    const deliver = (sending: object, agent: string) =>
+      app.deliver("challenge.approved", {}, { ...sending, headers: { "user-agent": agent } });
+    await deliver({ signedUrl: `${app.publicUrl}/` }, "a");
+    await notice("/, and publicUrl is", "1 request had a wrong signature.");
+    for (const agent of ["b", "b", "b"]) await deliver({ authToken: "f".repeat(32) }, agent);
     await page.getByText("2 problems").click();
-    await notice("Nothing is proven", "1 request of the last 2 had a wrong signature.");
-    await notice("/, and publicUrl is", "1 request of the last 2 had a wrong signature.");
+    await notice("Nothing is proven", "1 request and 2 alike had a wrong signature.");
+    await notice("/, and publicUrl is", "1 request had a wrong signature.");
     // What is proven comes first.
     const [first] = await page.locator("details .notice").allInnerTexts();
     expect(first).toContain("/, and publicUrl is");
@@ -63,6 +66,15 @@ describeWithBrowser("the receiver's page", () => {
     expect(handled).toEqual(["console-test-event"]);
   });
 
+  it("says what a test event proves when confirm rejects it", async () => {
+    const { app, page } = await openConsole("", { receiver: { confirm: () => false } });
+    await press(page, "Send test event");
+    await page.getByText("confirm rejects its invented challenge").waitFor();
+    await submit(page);
+    await page.locator("dialog .notice.bad", { hasText: "The receiver responded 403" }).waitFor();
+    expect(app.audits).toMatchObject([{ action: "test-event.send", code: 403 }]);
+  });
+
   it("says that the connection is lost or why details cannot be read, and shows what it missed", async () => {
     const { app, page } = await openConsole();
     await page.getByText("Up to date").waitFor();
@@ -80,7 +92,7 @@ describeWithBrowser("the receiver's page", () => {
     await page.locator(".details").getByText("The request is gone. (NOT_FOUND)").waitFor();
     await page.unroute("**/console/requests/*");
     await press(page, "Try again");
-    await page.getByText("Headers and parameters").waitFor();
+    await page.locator(".details dt", { hasText: "response" }).waitFor();
   });
 
   it.each<[string, object, string]>([
@@ -95,9 +107,9 @@ describeWithBrowser("the receiver's page", () => {
       const { page } = await openConsole();
       await page.getByText("Up to date").waitFor();
       allowFaults(/status of/);
-      await page.route("**/console/changes*", (route) => route.fulfill(response));
+      await page.route("**/console/view", (route) => route.fulfill(response));
       await page.locator(".connection.bad").getByText(text).waitFor();
-      await page.unroute("**/console/changes*");
+      await page.unroute("**/console/view");
       await page.getByText("Up to date").waitFor();
     },
   );
@@ -108,7 +120,7 @@ describeWithBrowser("the receiver's page", () => {
     let asked = 0;
     let release = (): void => {};
     const slow = new Promise<void>((resolve) => (release = resolve));
-    await page.route("**/console/changes*", async (route) => {
+    await page.route("**/console/view", async (route) => {
       asked++;
       await slow;
       await route.continue();
@@ -168,36 +180,40 @@ describeWithBrowser("the receiver's page", () => {
     await page.locator(".notice").waitFor();
   });
 
-  it("has an address that leads to a request far below, of another day, whose cause is looked for, and which stays while it is open", async () => {
+  it("has an address that leads to a request far below, of another day, which stays while it is open", async () => {
     const app = await startConsole();
-    const yesterday = jest.spyOn(performance, "now").mockReturnValue(-86_400_000);
+    const yesterday = jest.spyOn(performance, "now").mockReturnValue(-80_000_000);
     await app.deliver();
     yesterday.mockRestore();
     const signedUrl = `${app.publicUrl}/`;
-    for (let count = 0; count < 5; count++) await app.deliver(undefined, {}, { signedUrl });
-    for (let count = 0; count < 36; count++) await app.deliver();
+    await app.deliver(undefined, {}, { signedUrl });
+    for (let count = 0; count < 40; count++) await app.deliver();
     const page = await openPage(app.url);
     const lines = page.locator(".requests .line");
     const time = lines.last().locator("td.time");
     await time.getByText(/^\d+ [A-Z][a-z]+, \d\d:\d\d:\d\d\.\d{3}$/).waitFor();
     await lines.nth(40).click();
-    await press(page, "Find the cause");
     await page.locator(".details").getByText("proven").waitFor();
     await page.evaluate("scrollTo(0, 0)");
     await page.reload();
     await until(() => page.evaluate("scrollY > 1000"));
     await page.locator(".toggle:focus[aria-expanded=true]").waitFor();
 
-    // Its details are gone when 200 others have arrived.
-    allowFaults(/404/);
     const open = page.locator(".requests .line.open");
     const before = await open.boundingBox();
     for (let count = 0; count < 200; count++) await app.deliver("factor.verified");
     await page.getByRole("button", { name: "Show 200 new" }).waitFor();
     expect(await open.boundingBox()).toEqual(before);
+    // It is not among the newest any more, and is shown above them.
     await press(page, "Show 200 new");
     await lines.first().getByText("factor.verified").waitFor();
-    expect(await page.locator(".details").count()).toBe(1);
+    expect(await open.count()).toBe(0);
+    await page
+      .locator(".details", { hasText: "The request of the link" })
+      .getByText("proven")
+      .waitFor();
+    await press(page, "Close");
+    await page.locator(".details").waitFor({ state: "detached" });
   });
 
   it("has an address that may have a parameter, and be rewritten by a proxy", async () => {

@@ -33,6 +33,8 @@ describeWithBrowser("the page of the webhooks", () => {
     await submit(page);
     await said(page, "The changes were saved.");
     expect(await list()).toMatchObject([{ event_types: ["*"], version: "v1" }]);
+    await page.locator("dd", { hasText: /^by alice, / }).waitFor();
+    await page.locator("summary", { hasText: "Last change: alice: webhook.update, YW" }).waitFor();
 
     await press(page, /^Disable$/);
     await press(page, "Disable webhook");
@@ -125,6 +127,18 @@ describeWithBrowser("the page of the webhooks", () => {
     ]);
     await press(page, "Set webhook_url to publicUrl");
     await page.getByRole("button", { name: "Subscribe to factor.created" }).waitFor();
+  });
+
+  it("says that all is right, and notices later that a webhook differs, on each page", async () => {
+    const app = await startConsole();
+    app.push.onAny(() => {});
+    const { publicUrl: webhook_url, upstream } = app;
+    upstream.createWebhook({ webhook_url, event_types: ["*"] });
+    const page = await openPage(`${app.url}#/webhooks`);
+    await page.getByText("The webhooks match the receiver.").waitFor();
+    await page.getByRole("link", { name: "Receiver" }).click();
+    upstream.createWebhook({ webhook_url, event_types: ["*"] });
+    await page.getByRole("link", { name: "Webhooks 1 finding" }).waitFor();
   });
 
   it("is led to by a link, keeps the user info of a URL, and knows no findings while the service is down", async () => {

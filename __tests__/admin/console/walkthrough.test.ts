@@ -4,6 +4,7 @@ import { redisQueue } from "express-push-verification/durable";
 import { CHALLENGE_SID } from "../../support/webhook-requests";
 import { silent } from "../../support/durable";
 import { itInBrowser } from "../../support/browser";
+import { until } from "../../support/waiting";
 import { describeWithRedis, startRedis, stopRedis } from "../../support/redis";
 import { startConsole, type ConsoleApp } from "./console-app";
 import { useConsolePages } from "./console-page";
@@ -25,10 +26,10 @@ itInBrowser("a login hangs as the publicUrl is not the webhook_url", async () =>
   expect(await approve(app, wrong)).toBe(403);
 
   const page = await openPage(app.url);
-  const waits = page.locator(".card", { hasText: "Pending waits" }).locator(".figure");
-  await waits.getByText("1").waitFor();
+  const waits = page.locator("summary", { hasText: "1 pending wait in process" });
+  await waits.waitFor();
   // The link empties the filters that hide its request.
-  const filters = [page.getByRole("searchbox"), page.getByRole("combobox", { name: "result" })];
+  const filters = [page.getByRole("searchbox"), page.getByRole("combobox", { name: "state" })];
   await filters[0]?.fill("another");
   await filters[1]?.selectOption("accepted");
   await page.getByText("No request matches this filter.").waitFor();
@@ -45,7 +46,7 @@ itInBrowser("a login hangs as the publicUrl is not the webhook_url", async () =>
   const [webhook] = await app.upstream.listWebhooks();
   expect(await approve(app, webhook?.webhook_url ?? "")).toBe(200);
   expect((await login).type).toBe("challenge.approved");
-  await waits.getByText("0").waitFor();
+  await waits.waitFor({ state: "detached" });
   await page.getByRole("link", { name: "Webhooks", exact: true }).click();
   await page.locator("article").waitFor();
   expect(await page.locator(".badge, article .notice").count()).toBe(0);
@@ -73,8 +74,9 @@ describeWithRedis("with a queue", () => {
     await page.locator(".requests .line").click();
     const details = page.locator(".details");
     await details.getByText("dead", { exact: true }).waitFor();
-    const failed = details.locator("dt", { hasText: "Failed" }).locator("+ dd");
+    const failed = details.locator("dt", { hasText: /^(failed|dead)$/ }).locator("+ dd");
     const masked = expect.stringContaining("ECONNREFUSED while writing <entity_identity>");
+    await until(async () => (await failed.count()) === 2);
     expect(await failed.allInnerTexts()).toEqual([masked, masked]);
     await details.getByRole("link", { name: "Show the dead letter" }).click();
     const deadLetter = page.locator(".dead-letter[aria-current]", { hasText: "evt-jane-1" });

@@ -79,6 +79,5 @@ export function Button({ label, run, ...button }: ButtonProps) {
 }
 
 /** A button that writes; there is none when the console only reads. */
-export function WriteButton(button: ButtonProps) {
-  return settings.readOnly ? null : <Button {...button} />;
-}
+export const WriteButton = (button: ButtonProps) =>
+  settings.readOnly ? null : <Button {...button} />;

@@ -86,9 +86,9 @@ export function Age({ atMs }: { atMs: number | undefined }) {
 }
 
 /** A word on a coloured ground. */
-export function Pill({ tone, children }: Children & { tone: Tone }) {
-  return <span class={`pill ${tone}`}>{children}</span>;
-}
+export const Pill = ({ tone, children }: Children & { tone: Tone }) => (
+  <span class={`pill ${tone}`}>{children}</span>
+);
 
 /** Something that needs attention, with the button that mends it or leads to it. */
 export function Notice(

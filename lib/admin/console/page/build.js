@@ -31,6 +31,12 @@ function buildPage(folder) {
   const compress = { ecma: 2022, passes: 3, unsafe_arrows: true };
   const { code } = minifySync(readFileSync(script, "utf8"), { compress, mangle: true });
   writeFileSync(script, code);
+  // Only this file uses its custom properties.
+  const sheet = join(folder, "page.css");
+  const style = readFileSync(sheet, "utf8");
+  const names = [...new Set(style.match(/--[a-z-]+/g))];
+  const shorten = (/** @type {string} */ name) => `--${names.indexOf(name).toString(36)}`;
+  writeFileSync(sheet, style.replace(/--[a-z-]+/g, shorten).replace(/(--\w+:|,) /g, "$1"));
   const page = join(folder, "page.html");
   writeFileSync(page, readFileSync(page, "utf8").replace(/\n\s*/g, ""));
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren, InputHTMLAttributes, VNode } from "preact";
-import { useLayoutEffect, useMemo, useRef } from "preact/hooks";
+import { useLayoutEffect, useRef, useState } from "preact/hooks";
 import { Button, useAction } from "./action";
 import { SignedOut, type Options } from "./blocks";
 import { createStore } from "./store";
@@ -31,7 +31,7 @@ export function Dialog(props: {
   const title = props.title ?? `${action}?`;
   const dialog = useRef<HTMLDialogElement>(null);
   const close = () => dialog.current?.close();
-  const stop = useMemo(() => new AbortController(), []);
+  const [stop] = useState(() => new AbortController());
   const { isBusy, problem, start } = useAction(async (data: FormData) => {
     const said = await props.submit?.(data, stop.signal);
     if (!staysOpen) close();

@@ -14,9 +14,8 @@ const number = new Intl.NumberFormat("en");
 export const timeZone = time.resolvedOptions().timeZone;
 
 /** Formats a time of day to the millisecond, on request with its day. */
-export function formatTime(atMs: number, hasDay = false): string {
-  return (hasDay ? dayAndTime : time).format(atMs);
-}
+export const formatTime = (atMs: number, hasDay = false): string =>
+  (hasDay ? dayAndTime : time).format(atMs);
 
 /** Formats a time with its date, also one that a resource has as a text. */
 export function formatDate(at: number | string | null): string {
@@ -25,14 +24,11 @@ export function formatDate(at: number | string | null): string {
 }
 
 /** Formats a number with separators. */
-export function formatCount(count: number): string {
-  return number.format(count);
-}
+export const formatCount = (count: number): string => number.format(count);
 
 /** Formats a short duration, such as that of a request. */
 export function formatDuration(ms: number): string {
-  if (ms >= 1_000) return `${number.format(Math.round(ms))} ms`;
-  return `${ms < 10 ? ms.toFixed(1) : Math.round(ms)} ms`;
+  return `${number.format(ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms))} ms`;
 }
 
 /** Formats an age in its largest unit. */
@@ -45,6 +41,5 @@ export function formatAge(ms: number): string {
 }
 
 /** Formats a number of things. */
-export function plural(count: number, one: string): string {
-  return `${formatCount(count)} ${one}${count === 1 ? "" : "s"}`;
-}
+export const plural = (count: number, one: string): string =>
+  `${formatCount(count)} ${one}${count === 1 ? "" : "s"}`;

@@ -2,6 +2,7 @@ import type { CreatedKey, Key } from "../../client/key";
 import { Button, WriteButton } from "./action";
 import { change, send, settings } from "./api";
 import { LoadedPage, Notice, Pill } from "./blocks";
+import { Changes } from "./changes";
 import { Dialog, openDialog, TextField } from "./dialog";
 import { formatDate } from "./format";
 import { CopyButton, Facts, Received } from "./received";
@@ -23,9 +24,10 @@ export function KeysPage() {
       title="Keys"
       loader={keys}
       create={<WriteButton label="Create key" class="primary" run={() => openKeyForm()} />}
-      top={createdKeys.value.map((key) => (
-        <NewKey key={key.sid} {...key} />
-      ))}
+      top={[
+        createdKeys.value.map((key) => <NewKey key={key.sid} {...key} />),
+        <Changes of={["key"]} />,
+      ]}
     >
       {(all) =>
         all.length === 0 ? (

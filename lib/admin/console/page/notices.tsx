@@ -1,47 +1,48 @@
-import type { Rejections, RequestRow } from "../console-view";
+import type { Rejections, ShownHistory } from "../console-view";
 import { Fold, Notice, Time, type Tone } from "./blocks";
 import { formatCount, plural } from "./format";
+import { queue } from "./queue-page";
 import { Fact, Facts, Received } from "./received";
-import { linkTo } from "./route";
+import { linkTo, linkToRequests } from "./route";
 
 interface Problem {
   tone: Tone;
   title: string;
   text: string;
-  row: RequestRow;
+  href: string;
 }
 
-/** What is proven comes first, and what is not explained last. */
-const rank = ({ explanation }: RequestRow) => (explanation ? (explanation.isProven ? 0 : 1) : 2);
-
-/** Notices above the list, folded into one line: mismatches by cause, and conflicts. */
-export function Notices({ rows }: { rows: readonly RequestRow[] }) {
-  const mismatches = Map.groupBy(
-    rows.filter(({ code }) => code === "SIGNATURE_MISMATCH").toSorted((a, b) => rank(a) - rank(b)),
-    ({ explanation }) => explanation && `${explanation.cause} ${explanation.subject}`,
-  );
-  const problems: Problem[] = [...mismatches.values()].flatMap((group) =>
-    group.slice(0, 1).map((row) => ({
+/** Notices above the list, folded into one line: mismatches by cause, attempts that fail, conflicts. */
+export function Notices({ shown: { causes, totals, rows } }: { shown: ShownHistory }) {
+  const problems: Problem[] = causes.map(({ explanation, count, alike, id }) => ({
+    tone: "bad",
+    title: `${plural(count, "request")}${alike > 0 ? ` and ${formatCount(alike)} alike` : ""} had a wrong signature.`,
+    text: explanation?.cause ?? "They were not explained: too many arrived at once.",
+    href: linkTo("requests", id),
+  }));
+  const { delayed = 0 } = queue.value ?? {};
+  if (delayed > 0) {
+    problems.push({
       tone: "bad",
-      title: `${plural(group.length, "request")} of the last ${rows.length} had a wrong signature.`,
-      text: row.explanation?.cause ?? "Open the request to find the cause.",
-      row,
-    })),
-  );
-  const conflicts = rows.filter(({ result }) => result === "conflict");
-  if (conflicts[0] !== undefined) {
+      title: `${plural(delayed, "event")} failed, and will run again.`,
+      text: rows.find(({ state }) => state === "failing")?.failure ?? "",
+      href: linkToRequests({ state: "failing" }),
+    });
+  }
+  const conflicts = totals.byResult.conflict;
+  if (conflicts > 0) {
     problems.push({
       tone: "warn",
-      title: `${plural(conflicts.length, "request")} reused a uuid with other content.`,
+      title: `${plural(conflicts, "request")} reused a uuid with other content.`,
       text: "Only the first was handled.",
-      row: conflicts[0],
+      href: linkToRequests({ state: "conflict" }),
     });
   }
   const [first] = problems;
   if (first === undefined) return null;
   if (problems.length === 1) return <ProblemNotice {...first} />;
   return (
-    <Fold title={[<b>{plural(problems.length, "problem")}</b>, " ", first.title]}>
+    <Fold title={[<b>{plural(problems.length, "problem")}</b>, ` ${first.title} ${first.text}`]}>
       {problems.map((problem) => (
         <ProblemNotice key={problem.text} {...problem} />
       ))}
@@ -49,22 +50,27 @@ export function Notices({ rows }: { rows: readonly RequestRow[] }) {
   );
 }
 
-function ProblemNotice({ tone, title, text, row }: Problem) {
+function ProblemNotice({ tone, title, text, href }: Problem) {
   const more = <span class="unseen"> of: {text}</span>;
-  const link = <a href={linkTo("requests", row.id)}>Show the request{more}</a>;
-  return <Notice tone={tone} title={title} button={link} children={text} />;
+  return (
+    <Notice tone={tone} title={title} button={<a href={href}>Show the request{more}</a>}>
+      <Received text={text} />
+    </Notice>
+  );
 }
 
 /** The rejected requests by code, with their last senders: they tell an attack from a mistake. */
 export function RejectedRequests({ rejections }: { rejections: readonly Rejections[] }) {
   if (rejections.length === 0) return null;
+  const sum = (name: "count" | "lately") => rejections.reduce((all, one) => all + one[name], 0);
+  const title = `${plural(sum("count"), "rejected request")} by sender, ${formatCount(sum("lately"))} in the last 5 minutes`;
   return (
-    <Fold title="Rejected requests by sender">
-      {rejections.map(({ code, count, firstAtMs, lastAtMs, sources }) => (
+    <Fold title={title}>
+      {rejections.map(({ code, count, lately, firstAtMs, lastAtMs, sources }) => (
         <Facts class="wide" key={code}>
           <Fact name={code}>
-            {formatCount(count)}, the first <Time atMs={firstAtMs} />, the last{" "}
-            <Time atMs={lastAtMs} />
+            {formatCount(count)}, {formatCount(lately)} in the last 5 minutes, the first{" "}
+            <Time atMs={firstAtMs} />, the last <Time atMs={lastAtMs} />
           </Fact>
           {sources.map(({ address = "unknown", forwardedFor, userAgent, ...sent }) => (
             <Fact name={address}>

@@ -3,10 +3,10 @@ import { useLayoutEffect, useRef } from "preact/hooks";
 import { announce, Announcer, Button } from "./action";
 import { describeProblem, loadSettings, settings } from "./api";
 import { Age, Pill, SignedOut } from "./blocks";
-import { changes, describeConnection, POLL_MS } from "./changes";
 import { openedDialog } from "./dialog";
 import { formatCount } from "./format";
 import { onKey } from "./keyboard";
+import { describeConnection, journal, POLL_MS } from "./journal";
 import { createdKeys, KeysPage } from "./keys-page";
 import { IdleQueue, queue, QueuePage } from "./queue-page";
 import { Received } from "./received";
@@ -16,7 +16,7 @@ import { useEvery, useStores } from "./store";
 import { findings, webhooks } from "./webhooks";
 import { WebhooksPage } from "./webhooks-page";
 
-const QUEUE_REFRESH_MS = 30_000;
+const QUEUE_REFRESH_MS = 15_000;
 /** Each asks the service. */
 const WEBHOOKS_REFRESH_MS = 60_000;
 
@@ -30,7 +30,7 @@ const PAGES = [
 /** How many things of each page need attention; undefined when not known. */
 function useCounts(): Record<string, number | undefined> {
   const hasReceiver = settings.receiver !== undefined;
-  useEvery(POLL_MS, () => hasReceiver && changes.refresh());
+  useEvery(POLL_MS, () => hasReceiver && journal.refresh());
   useEvery(WEBHOOKS_REFRESH_MS, () => hasReceiver && webhooks.refresh());
   useEvery(QUEUE_REFRESH_MS, () => settings.hasQueue && queue.refresh());
   return {
@@ -111,7 +111,7 @@ function Bar() {
       {receiver !== undefined && (
         <p class={`connection ${look}`}>
           <span role="status">{text}</span>
-          <Age atMs={changes.atMs} />
+          <Age atMs={journal.atMs} />
         </p>
       )}
     </div>

@@ -1,22 +1,36 @@
-import { useState } from "preact/hooks";
 import type { DeadLetterGroup, DeadLetterRow, DeadLetterChoice, QueueView } from "../console-view";
 import { WriteButton } from "./action";
-import { send } from "./api";
+import { ActionDialog, runAndDescribe } from "./action-dialog";
+import { read } from "./api";
 import { Cards, LoadedPage, Notice, Pill, Time } from "./blocks";
-import { Dialog, openDialog } from "./dialog";
+import { Changes } from "./changes";
+import { openDialog } from "./dialog";
 import { formatAge, formatCount, plural } from "./format";
-import { Facts, Received, showInvisible } from "./received";
+import { journal } from "./journal";
+import { Facts, Received, RequestsLink, showInvisible } from "./received";
 import { linkTo, linkToRequests, place, useTarget } from "./route";
 import { createLoader } from "./store";
 
+const RATE_MS = 60_000;
+/** How many events waited in the last minute, each time that it was read. */
+let lengths: readonly Pick<QueueView, "atMs" | "waiting">[] = [];
+
 /** The queue, as it was read last. */
-export const queue = createLoader(() => send<QueueView>("GET", "console/queue"));
+export const queue = createLoader(async () => {
+  const view = await read<QueueView>("console/queue");
+  lengths = [...lengths.filter(({ atMs }) => view.atMs - atMs < RATE_MS), view];
+  return view;
+});
 
 /** The page of the queue: its counts and its dead letters. */
 export function QueuePage() {
   return (
     <LoadedPage title="Queue" loader={queue} refreshMs={5_000}>
-      {(view) => [<QueueCards {...view} />, <DeadLetters {...view} />]}
+      {(view) => [
+        <QueueCards {...view} />,
+        <Changes of={["dead-letter", "request.resend", "user-data"]} />,
+        <DeadLetters {...view} />,
+      ]}
     </LoadedPage>
   );
 }
@@ -39,14 +53,24 @@ export function IdleQueue() {
   );
 }
 
+/** Says for how long the oldest event has waited, and when none will wait, as in the last minute. */
+export function describeWaiting(): string {
+  const { waiting = 0, oldestWaitingMs = 0, atMs = 0 } = queue.value ?? {};
+  if (waiting === 0) return "no event waits";
+  const age = `the oldest for ${formatAge(oldestWaitingMs)}`;
+  const [first = { atMs, waiting }] = lengths;
+  const fewer = first.waiting - waiting;
+  if (fewer <= 0) return age;
+  return `${age}; empty in about ${formatAge(((atMs - first.atMs) * waiting) / fewer)}`;
+}
+
 function QueueCards(view: QueueView) {
-  const { waiting, oldestWaitingMs = 0, active, delayed, workers, deadLetters, hold } = view;
-  const age = waiting > 0 && oldestWaitingMs > 0 && `the oldest for ${formatAge(oldestWaitingMs)}`;
+  const { waiting, active, delayed, workers, deadLetters, hold } = view;
   return (
     <Cards
       label="Events in the queue"
       of={{
-        Waiting: { count: waiting, note: age },
+        Waiting: { count: waiting, note: describeWaiting() },
         Running: { count: active },
         Delayed: { count: delayed },
         Workers: { count: workers, note: workers === 0 ? "no process runs handlers" : hold },
@@ -59,7 +83,7 @@ function QueueCards(view: QueueView) {
 const nameOf = ({ uuid, accountSid, receiver }: DeadLetterRow) =>
   [uuid, accountSid, receiver].join();
 
-function DeadLetters({ groups, deadLetters, isCut, atMs }: QueueView) {
+function DeadLetters({ groups, deadLetters, atMs }: QueueView) {
   if (groups.length === 0) return <p class="panel state">No dead letters.</p>;
   const choice = { count: deadLetters, untilMs: atMs };
   return (
@@ -68,7 +92,6 @@ function DeadLetters({ groups, deadLetters, isCut, atMs }: QueueView) {
         <h3>Dead letters by error</h3>
         <DeadLetterButtons what="all" count={deadLetters} choice={choice} />
       </div>
-      {isCut && <p class="notice warn">There are more dead letters than are listed here.</p>}
       {groups.map((group) => (
         <ErrorPanel key={group.error} {...group} />
       ))}
@@ -76,15 +99,20 @@ function DeadLetters({ groups, deadLetters, isCut, atMs }: QueueView) {
   );
 }
 
-function ErrorPanel({ error, count, deadLetters }: DeadLetterGroup) {
+function ErrorPanel(group: DeadLetterGroup) {
+  const { error, count, users, firstAtMs, lastAtMs, deadLetters } = group;
   const { id } = place.value;
-  const choice = { error, count, untilMs: deadLetters[0]?.failedAtMs ?? 0 };
+  const choice = { error, count, untilMs: lastAtMs };
   return (
     <article class="panel">
       <div class="panel-head">
         <Pill tone="bad">{formatCount(count)}</Pill>
         <h4>
-          <Received text={error} />
+          <Received text={error} />{" "}
+          <small>
+            of {plural(users, "user")}, the first <Time atMs={firstAtMs} />, the last{" "}
+            <Time atMs={lastAtMs} />
+          </small>
         </h4>
         {count > 1 && (
           <DeadLetterButtons what="these" count={count} choice={choice} error={error} />
@@ -105,20 +133,20 @@ function ErrorPanel({ error, count, deadLetters }: DeadLetterGroup) {
 }
 
 function DeadLetterItem({ cause, ...deadLetter }: DeadLetterRow & { cause: string }) {
-  const { uuid, accountSid, receiver, type, entity, pseudonym, attempts } = deadLetter;
+  const { uuid, accountSid, receiver, type, entity, person, attempts } = deadLetter;
   return (
     <div class="dead-letter" {...useTarget(uuid)}>
       <div class="text">
         <p>
           {type === undefined ? "unreadable event" : <Received text={type} />}{" "}
           <span class="muted">{entity !== undefined && <Received text={entity} />}</span>{" "}
-          {pseudonym && <a href={linkToRequests(pseudonym)}>{pseudonym}</a>}
+          {person && <RequestsLink q={person} />}
         </p>
         <p>
           <a class="mono" href={linkTo("queue", uuid)}>
             {showInvisible(uuid)}
           </a>{" "}
-          <a href={linkToRequests(uuid)}>Requests</a>
+          <a href={linkToRequests({ q: uuid })}>Requests</a>
         </p>
         <p class="muted">
           {plural(attempts, "attempt")}, the last failed <Time atMs={deadLetter.failedAtMs} />
@@ -163,7 +191,9 @@ function DeadLetterButtons(chosen: Chosen) {
   const which = what === "" ? "" : ` ${what} ${formatCount(count)}`;
   const ask = (action: "retry" | "discard") => () =>
     openDialog(<ChangeDialog {...chosen} action={action} />);
-  const retry = () => change("retry", choice);
+  const { done } = CHANGES.retry;
+  const retry = () =>
+    runAndDescribe("console/dead-letters/retry", choice, done).finally(() => void queue.reload());
   return (
     <div class="buttons">
       <WriteButton label={`Retry${which}`} run={count === 1 ? retry : ask("retry")} />
@@ -186,51 +216,25 @@ const CHANGES = {
 };
 
 function ChangeDialog({ choice, count, error, action }: Chosen & { action: keyof typeof CHANGES }) {
-  const [done, setDone] = useState(0);
-  const { label, text } = CHANGES[action];
+  const { label, text, done } = CHANGES[action];
+  const group = queue.value?.groups.find((one) => one.error === error);
   return (
-    <Dialog
+    <ActionDialog
       action={`${label} ${plural(count, "dead letter")}`}
       isDangerous={action === "discard"}
-      progress={{ done, of: count }}
-      submit={(_data, stop) => change(action, choice, stop, setDone)}
+      path={`console/dead-letters/${action}`}
+      choice={choice}
+      count={count}
+      done={done}
+      finish={() => Promise.all([queue.reload(), journal.reload()])}
     >
       {error !== undefined && (
         <p>
           <Received text={error} />
+          {group !== undefined && count > 1 && `, of ${plural(group.users, "user")}`}
         </p>
       )}
       <p>{text}</p>
-    </Dialog>
+    </ActionDialog>
   );
-}
-
-/** How many are changed by one request: between two, the action can be stopped. */
-const BATCH = 100;
-
-async function change(
-  action: keyof typeof CHANGES,
-  choice: DeadLetterChoice,
-  stop?: AbortSignal,
-  report?: (done: number) => void,
-): Promise<string> {
-  const total = "count" in choice ? choice.count : choice.deadLetters.length;
-  let changed = 0;
-  let asked = 0;
-  try {
-    while (asked < total) {
-      if (stop?.aborted === true) break;
-      const next = Math.min(asked + BATCH, total);
-      const part = "count" in choice ? { ...choice, count: next - asked } : choice;
-      const path = `console/dead-letters/${action}`;
-      changed += (await send<{ count: number }>("POST", path, part)).count;
-      asked = next;
-      report?.(asked);
-    }
-  } finally {
-    await queue.reload();
-  }
-  const stopped =
-    asked < total ? `Stopped after ${formatCount(asked)} of ${formatCount(total)}: ` : "";
-  return `${stopped}${plural(changed, "event")} ${CHANGES[action].done}.`;
 }

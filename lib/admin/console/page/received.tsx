@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import { escapeControls } from "../../../kit/text";
 import { announce } from "./action";
 import { readPublicUrl } from "./api";
+import { linkToRequests } from "./route";
 
 /**
  * Writes characters that are invisible, or that reverse the direction of the following text, as escapes.
@@ -43,15 +44,17 @@ export function Facts(props: {
 }
 
 /** A name and its value; without a value it is left out. */
-export function Fact({ name, children }: { name: string; children?: ComponentChildren }) {
+export function Fact(props: { name: ComponentChildren; children?: ComponentChildren }) {
+  const { name, children } = props;
   if (children === undefined || children === false) return null;
   const isText = typeof children === "string";
+  const isCopied = isText && typeof name === "string" && COPIED.has(name);
   return (
     <>
       <dt>{name}</dt>
       <dd>
         {isText ? <Received text={children} /> : children}{" "}
-        {isText && COPIED.has(name) && <CopyButton text={children} what={name} />}
+        {isCopied && <CopyButton text={children} what={name} />}
       </dd>
     </>
   );
@@ -67,8 +70,9 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
       () => true,
       () => false,
     );
-    setSaid(isCopied ? "Copied" : "Select it and copy");
-    announce(isCopied ? `Copied ${what}.` : "Copying failed: select the text and copy it.");
+    const done = isCopied ? "Copied" : "Select it and copy";
+    setSaid(done);
+    announce(`${done}: ${what}.`);
     setTimeout(() => setSaid("Copy"), 3_000);
   }
   return (
@@ -78,6 +82,9 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
     </button>
   );
 }
+
+/** The link to the requests with a text, such as a SID. */
+export const RequestsLink = ({ q }: { q: string }) => <a href={linkToRequests({ q })}>{q}</a>;
 
 /** A URL above the publicUrl; the part that differs is marked. */
 export function UrlDifference({ label, url }: { label: string; url: string }) {

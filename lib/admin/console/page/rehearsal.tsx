@@ -10,9 +10,9 @@ import { Fact, Facts, Received } from "./received";
 const TONES = { ok: "good", failed: "bad", skipped: "off" } as const;
 
 /** The button that rehearses a login, with its result. */
-export function RehearseButton() {
-  return <WriteButton label="Rehearse a login" run={() => openDialog(<Rehearsal />)} />;
-}
+export const RehearseButton = () => (
+  <WriteButton label="Rehearse a login" run={() => openDialog(<Rehearsal />)} />
+);
 
 function Rehearsal() {
   const [report, setReport] = useState<RehearsalReport>();

@@ -1,36 +1,49 @@
-import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useRef } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Explanation, QueuedState, RequestDetails, RequestRow } from "../console-view";
-import { Button, WriteButton } from "./action";
-import { readPublicUrl, send, settings } from "./api";
+import { Button } from "./action";
+import { read, readPublicUrl, settings } from "./api";
 import { LoadedValue, Pill, Time } from "./blocks";
-import { changes } from "./changes";
-import { openDialog } from "./dialog";
 import { formatDuration, formatTime, plural } from "./format";
-import { Fact, Facts, Received, UrlDifference } from "./received";
-import { canRun, ResendDialog } from "./resend";
-import { linkTo, linkToRequests, place } from "./route";
-import { createLoader } from "./store";
+import { Fact, Facts, Received, RequestsLink, UrlDifference } from "./received";
+import { ResendButton } from "./resend";
+import { linkTo, place, replacePlace } from "./route";
+import { createLoader, type Loader } from "./store";
 import { UrlButton, webhooks } from "./webhooks";
 
 const REFRESH_MS = 5_000;
 
-/** The details of a request, or why they are not shown. */
-export function LoadedRequest(props: {
-  id: string;
-  what: string;
-  children: (details: RequestDetails) => ComponentChildren;
-}) {
-  const path = `console/requests/${encodeURIComponent(props.id)}`;
-  const loader = useMemo(() => createLoader(() => send<RequestDetails>("GET", path)), [path]);
-  // The queue may run its handlers at any time, in any process.
-  return <LoadedValue loader={loader} refreshMs={settings.hasQueue ? REFRESH_MS : 0} {...props} />;
+/** The block that uses it has the id as its key. */
+function useDetails(id: string): Loader<RequestDetails> {
+  const path = `console/requests/${encodeURIComponent(id)}`;
+  const [loader] = useState(() => createLoader(() => read<RequestDetails>(path)));
+  return loader;
 }
 
-/** All that is known of a request: the cause of a failure first. */
+/** The request of a link that is not in the list. */
+export function LinkedRequest({ id }: { id: string }) {
+  const loader = useDetails(id);
+  return (
+    <div class="panel details">
+      <div class="panel-head">
+        <h3>
+          The request of the link{" "}
+          <small>{loader.value && formatTime(loader.value.row.atMs, true)}</small>
+        </h3>
+        <div class="buttons">
+          <Button label="Close" run={() => replacePlace({ id: undefined })} />
+        </div>
+      </div>
+      <LoadedValue loader={loader} refreshMs={REFRESH_MS} what="request of the link">
+        {(details) => [<RequestFacts row={details.row} />, <TimeLine {...details} />]}
+      </LoadedValue>
+    </div>
+  );
+}
+
+/** All that is known of a request of the list. */
 export function OpenRequest({ row }: { row: RequestRow }) {
-  const { id, pseudonym } = row;
-  const claims = Object.values(row.claimed ?? {}).filter(Boolean);
+  const { id } = row;
+  const loader = useDetails(id);
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!place.value.isLinked) return;
@@ -39,7 +52,21 @@ export function OpenRequest({ row }: { row: RequestRow }) {
   }, [id]);
   return (
     <div class="box" ref={ref}>
+      <RequestFacts row={row} />
+      <LoadedValue loader={loader} refreshMs={REFRESH_MS} what="details of the request">
+        {(details) => <TimeLine {...details} row={row} />}
+      </LoadedValue>
+    </div>
+  );
+}
+
+/** The cause of a failure comes first. */
+function RequestFacts({ row }: { row: RequestRow }) {
+  const { person, isAuthenticated, sender } = row;
+  return (
+    <>
       <Result row={row} />
+      {!isAuthenticated && <p class="muted">Its sender may have invented the names below.</p>}
       <Facts
         of={{
           Request: row.target,
@@ -48,75 +75,61 @@ export function OpenRequest({ row }: { row: RequestRow }) {
           Account: row.accountSid,
           Factor: row.factorSid,
           Challenge: row.challengeSid,
-          User: pseudonym && <a href={linkToRequests(pseudonym)}>{pseudonym}</a>,
+          User: person && <RequestsLink q={person} />,
           "Signed URL": settings.receiver?.publicUrls[row.urlIndex ?? -1],
-          "Claims, not verified": claims.length > 0 && claims.join(" "),
           Unreadable: row.issues.length > 0 && row.issues.join("; "),
+          Sender: [sender.address, sender.forwardedFor, sender.userAgent]
+            .filter(Boolean)
+            .join(", "),
+          Receiver: row.receiver,
+          Process: row.process + (row.build === undefined ? "" : `, build ${row.build}`),
         }}
       />
-      <LoadedRequest id={id} what="details of the request">
-        {(details) => <Details row={row} details={details} />}
-      </LoadedRequest>
-    </div>
-  );
-}
-
-function Details({ row, details }: { row: RequestRow; details: RequestDetails }) {
-  const { params, headers, responseHeaders, queued } = details;
-  return (
-    <>
-      <TimeLine row={row} queued={queued} />
-      <details>
-        <summary>Headers and parameters</summary>
-        <Facts class="mono">
-          {responseHeaders.map((header) => (
-            <Fact name="Response header">{header.join(": ")}</Fact>
-          ))}
-          {[...headers, ...(params ?? [])].map(([name, value]) => (
-            <Fact name={name}>{value}</Fact>
-          ))}
-        </Facts>
-      </details>
-      {canRun(row) && (
-        <WriteButton
-          label="Run the handlers again"
-          run={() => openDialog(<ResendDialog rows={[row]} />)}
-        />
-      )}
     </>
   );
 }
 
 /** What happened to an event, in the order of time; its state in the queue comes last. */
-function TimeLine({ row, queued }: { row: RequestRow; queued: QueuedState | undefined }) {
-  const { atMs, status, code = "", durationMs, resent } = row;
-  const after = `after ${formatDuration(durationMs)}`;
-  const events = [
-    toEvent("Received", atMs),
-    toEvent("Response", atMs + durationMs, `${status} ${code}`.trim(), after),
-    ...(queued?.failures ?? []).map((failed) => {
-      const { process, durationMs: ranMs = 0 } = failed;
-      const run = process && `after ${formatDuration(ranMs)} in process ${process}`;
-      return toEvent("Failed", failed.atMs, failed.error, run);
-    }),
-  ];
-  if (resent) events.push(toEvent("Ran again", resent.atMs, resent.by, resent.problem));
+function TimeLine({ row, steps, queued }: RequestDetails) {
+  const { atMs, status, code = "", durationMs } = row;
   return (
-    <Facts>
-      {events.toSorted((a, b) => a.atMs - b.atMs).map(({ fact }) => fact)}
-      <Fact name="Queue">{queued && <QueueState {...queued} uuid={row.uuid} />}</Fact>
-    </Facts>
+    <>
+      <Facts>
+        {toEvent("received", atMs)}
+        {toEvent(
+          "response",
+          atMs + durationMs,
+          `${status} ${code}`.trim(),
+          `after ${formatDuration(durationMs)}`,
+        )}
+        {steps.map(({ what, attempt, durationMs: ranMs, process, error, by, ...step }) =>
+          toEvent(
+            what,
+            step.atMs,
+            by && `by ${by}`,
+            attempt === undefined ? undefined : `attempt ${attempt}`,
+            ranMs === undefined
+              ? undefined
+              : `after ${formatDuration(ranMs)} in process ${process}`,
+            error,
+          ),
+        )}
+        <Fact name="queue">{queued && <QueueState {...queued} uuid={row.uuid} />}</Fact>
+      </Facts>
+      {row.canResend && (
+        <ResendButton label="Run the handlers again" count={1} choice={{ ids: [row.id] }} />
+      )}
+    </>
   );
 }
 
 function toEvent(name: string, atMs: number, ...texts: readonly (string | undefined)[]) {
-  const fact = (
+  return (
     <Fact name={name}>
       <Time atMs={atMs} text={formatTime(atMs, true)} />
-      {texts.map((text) => text !== undefined && [", ", <Received text={text} />])}
+      {texts.map((text) => Boolean(text) && [", ", <Received text={text} />])}
     </Fact>
   );
-  return { atMs, fact };
 }
 
 function QueueState(props: QueuedState & { uuid: string | undefined }) {
@@ -136,24 +149,13 @@ function QueueState(props: QueuedState & { uuid: string | undefined }) {
   );
 }
 
-function Result({ row: { id, explanation, message, canExplain } }: { row: RequestRow }) {
+function Result({ row: { explanation, message } }: { row: RequestRow }) {
   if (explanation !== undefined) return <Cause explanation={explanation} />;
   if (message === undefined) return null;
   return (
-    <>
-      <p class="cause">
-        <Received text={message} />
-      </p>
-      {canExplain && (
-        <Button
-          label="Find the cause"
-          run={async () => {
-            await send("GET", `console/requests/${id}/explanation`);
-            await changes.reload();
-          }}
-        />
-      )}
-    </>
+    <p class="cause">
+      <Received text={message} />
+    </p>
   );
 }
 

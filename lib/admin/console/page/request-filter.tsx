@@ -1,43 +1,27 @@
 import type { TargetedEvent } from "preact";
-import type { RequestRow } from "../console-view";
 import { settings } from "./api";
 import { type Options, Select, toOptions } from "./blocks";
 import { formatCount, formatDate } from "./format";
-import { live } from "./changes";
-import { findFoundIds, searchLogin } from "./login-search";
+import { journal } from "./journal";
+import { searchLogin } from "./login-search";
 import { place, replacePlace } from "./route";
 
-const RESULTS: Options = {
+const STATES: Options = {
   bad: "rejected or failed",
-  ...toOptions(["accepted", "rejected", "failed", "failing", "duplicate", "conflict"]),
+  ...toOptions(
+    "accepted,handled,stored,failing,failed,dead,discarded,rejected,duplicate,conflict".split(","),
+  ),
 };
 
-/** The result of a request; "failing" while the queue runs the handlers of its event again. */
-export const stateOf = ({ result, failure }: RequestRow): string =>
-  result === "stored" && failure !== undefined ? "failing" : result;
-
-/** The filters by their name in the address. */
-const FILTERS: Readonly<Record<string, (row: RequestRow, value: string) => boolean>> = {
-  result(row, value) {
-    const state = stateOf(row);
-    const isBad = /rejected|failed|failing/.test(state);
-    return value === state || (value === "bad" && isBad) || (value === "accepted" && !isBad);
-  },
-  code: ({ code }, value) => code === value,
-  type: ({ type }, value) => type === value,
-  // Minutes until now, or two times: a bar of the chart.
-  time({ atMs }, value) {
-    const [first = 0, toMs] = value.split("-").map(Number);
-    return toMs === undefined ? atMs >= Date.now() - 60_000 * first : atMs >= first && atMs < toMs;
-  },
-};
-
+/** The values of each filter, by its name in the address. */
 function listOptions(): Readonly<Record<string, Options>> {
-  const codes = Object.entries(live.value.totals?.byCode ?? {}).toSorted((a, b) => b[1] - a[1]);
+  const { totals, builds = [] } = journal.value?.shown ?? {};
+  const codes = Object.entries(totals?.byCode ?? {}).toSorted((a, b) => b[1] - a[1]);
+  const names = new Set(builds.flatMap(({ build }) => build ?? []));
   const time = place.value.query.get("time") ?? "";
   const bar = time.split("-").map((ms) => formatDate(Number(ms)));
   return {
-    result: RESULTS,
+    state: STATES,
     code: Object.fromEntries(
       codes.map(([code, count]) => [code, `${code} (${formatCount(count)})`]),
     ),
@@ -48,30 +32,8 @@ function listOptions(): Readonly<Record<string, Options>> {
       1440: "Last day",
       ...(bar.length > 1 && { [time]: bar.join(" to ") }),
     },
+    ...(names.size > 0 && { build: toOptions([...names]) }),
   };
-}
-
-/** Returns the rows that the filter lets through, and those that a search for the same has found. */
-export function filterRows(
-  rows: readonly RequestRow[],
-  query: URLSearchParams,
-): readonly RequestRow[] {
-  const chosen = Object.entries(FILTERS).filter(([name]) => query.has(name));
-  const text = (query.get("q") ?? "").trim();
-  // Of `<challenge SID> <identity>`, the rows have the SID.
-  const sought = text.toLowerCase().replace(/^(yc\w{32}) .*/, "$1");
-  const found = findFoundIds(text);
-  return rows.filter((row) => {
-    const { id, uuid, accountSid, factorSid, challengeSid, claimed, target, pseudonym } = row;
-    // A masked identity is not compared: only the server can.
-    const entity = settings.reveals ? row.entity : undefined;
-    const claims = Object.values<string | undefined>({ ...claimed });
-    const texts = [uuid, accountSid, factorSid, challengeSid, target, pseudonym, entity, ...claims];
-    return (
-      chosen.every(([name, accepts]) => accepts(row, query.get(name) ?? "")) &&
-      (found.includes(id) || texts.some((one = "") => one.toLowerCase().includes(sought)))
-    );
-  });
 }
 
 const LABEL = "Find by identity, uuid, SID or path";

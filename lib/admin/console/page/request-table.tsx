@@ -1,34 +1,27 @@
-import { Component } from "preact";
+import type { TdHTMLAttributes } from "preact";
 import type { RequestRow } from "../console-view";
 import { settings } from "./api";
 import { Pill, Time, type Tone } from "./blocks";
 import { formatDuration, formatTime, timeZone } from "./format";
-import { live } from "./changes";
 import { Received } from "./received";
 import { OpenRequest } from "./request-details";
-import { stateOf } from "./request-filter";
-import { SelectBox, selectedRequests } from "./resend";
 import { place, replacePlace } from "./route";
 
 const toneOf = (state: string): Tone =>
-  /rejected|failed/.test(state)
+  /rejected|failed|dead/.test(state)
     ? "bad"
-    : /duplicate|conflict|failing/.test(state)
+    : /duplicate|conflict|failing|discarded/.test(state)
       ? "warn"
       : "good";
 
 /** The list of requests, the newest first. A grid: where its columns do not fit, rows are blocks. */
 export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
-  const ids = rows.filter(({ canResend }) => canResend).map(({ id }) => id);
-  const oldestMs = live.value.rows.at(-1)?.atMs ?? Date.now();
+  const oldestMs = rows.at(-1)?.atMs ?? Date.now();
   const hasDates = new Date(oldestMs).toDateString() !== new Date().toDateString();
   return (
     <table role="table" class="requests" aria-label="Webhook requests, the newest first">
       <thead role="rowgroup">
         <tr role="row">
-          <th role="columnheader" class="select">
-            <SelectBox ids={ids} label="Select all" />
-          </th>
           <th role="columnheader">
             Time <small>{timeZone}</small>
           </th>
@@ -42,99 +35,77 @@ export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
       </thead>
       <tbody role="rowgroup">
         {rows.map((row) => (
-          <RequestLine
-            key={row.id}
-            row={row}
-            isOpen={place.value.id === row.id}
-            isSelected={selectedRequests.value.includes(row.id)}
-            hasDates={hasDates}
-          />
+          <RequestLine key={row.id} row={row} hasDates={hasDates} />
         ))}
       </tbody>
     </table>
   );
 }
 
-interface LineProps {
-  row: RequestRow;
-  isOpen: boolean;
-  isSelected: boolean;
-  hasDates: boolean;
-}
+const Cell = (props: TdHTMLAttributes) => <td role="cell" {...props} />;
 
-/**
- * A row, and the open request below it. 200 rows are drawn several times a second in a burst: only
- * those that changed are, and the open one. `useMemo` would keep the first drawing of each row, and
- * its whole list.
- */
-class RequestLine extends Component<LineProps> {
-  override shouldComponentUpdate(next: LineProps): boolean {
-    const names = Object.keys(next) as (keyof LineProps)[];
-    return next.isOpen || names.some((name) => next[name] !== this.props[name]);
+/** A row, and the open request below it. */
+function RequestLine({ row, hasDates }: { row: RequestRow; hasDates: boolean }) {
+  const { id, atMs, resent, handlersMs } = row;
+  const isOpen = place.value.id === id;
+  const tone = toneOf(row.state);
+  const time = formatTime(atMs, hasDates);
+  const type = row.type ?? describeUnread(row);
+  const result = row.code ?? row.state;
+  function toggle({ target, currentTarget }: Event): void {
+    // A click that ends a selection of text in this row copies something.
+    const isButton = target instanceof HTMLButtonElement;
+    const selection = getSelection();
+    const isSelecting =
+      selection?.isCollapsed === false && selection.containsNode(currentTarget as Node, true);
+    if (isSelecting && !isButton) return;
+    replacePlace({ id: isOpen ? undefined : id });
   }
-
-  override render({ row, isOpen, hasDates }: LineProps) {
-    const { id, atMs, resent } = row;
-    const tone = toneOf(stateOf(row));
-    const time = formatTime(atMs, hasDates);
-    const type = row.type ?? describeUnread(row);
-    const result = row.code ?? stateOf(row);
-    function toggle({ target, currentTarget }: Event): void {
-      if (target instanceof HTMLInputElement) return;
-      // A click that ends a selection of text in this row copies something.
-      const isButton = target instanceof HTMLButtonElement;
-      const selection = getSelection();
-      const isSelecting =
-        selection?.isCollapsed === false && selection.containsNode(currentTarget as Node, true);
-      if (isSelecting && !isButton) return;
-      replacePlace({ id: isOpen ? undefined : id });
-    }
-    const select = `Select the request of ${time}`;
-    return (
-      <>
-        <tr role="row" class={`line ${tone}${isOpen ? " open" : ""}`} onClick={toggle}>
-          <td role="cell" class="select">
-            {row.canResend && <SelectBox ids={[id]} label={select} />}
-          </td>
-          <td role="cell" class="time">
-            <Time atMs={atMs} text={time} />
-          </td>
-          <td role="cell" class="event">
-            <Received text={type} class={row.type === undefined ? "muted" : ""} />
-            <span class="muted"> {describeDelivery(row)}</span>
-            {row.isTest && <Pill tone="info">test</Pill>}
-          </td>
-          <td role="cell" class="entity">
-            {row.entity && [<Received text={row.entity} />, " ", <small>{row.pseudonym}</small>]}
-          </td>
-          <td role="cell" class="result">
-            <Pill tone={tone}>
-              {row.status} {result}
-            </Pill>
-            {resent && <Pill tone={resent.problem === undefined ? "good" : "bad"}>ran again</Pill>}
-          </td>
-          <td role="cell">{formatDuration(row.durationMs)}</td>
-          <td role="cell" class="toggle-cell">
-            <button
-              type="button"
-              class="toggle"
-              id={`request-${id}`}
-              aria-expanded={isOpen}
-              aria-controls={isOpen ? `details-${id}` : undefined}
-              aria-label={`Details of ${time}, ${type}, ${result}`}
-            />
-          </td>
+  return (
+    <>
+      <tr role="row" class={`line ${tone}${isOpen ? " open" : ""}`} onClick={toggle}>
+        <Cell class="time">
+          <Time atMs={atMs} text={time} />
+        </Cell>
+        <Cell class="event">
+          <Received text={type} class={row.type === undefined ? "muted" : ""} />
+          <span class="muted"> {describeDelivery(row)}</span>
+          {row.isTest && <Pill tone="info">test</Pill>}
+          {row.failure && <Received text={row.failure} class="failure muted" />}
+        </Cell>
+        <Cell class="entity">
+          {row.entity && [<Received text={row.entity} />, " ", <small>{row.person}</small>]}
+        </Cell>
+        <Cell class="result">
+          <Pill tone={tone}>
+            {row.status} {result}
+          </Pill>
+          {resent && <Pill tone={resent.problem === undefined ? "good" : "bad"}>ran again</Pill>}
+        </Cell>
+        <Cell>
+          {formatDuration(row.durationMs)}
+          {handlersMs !== undefined && <small> + {formatDuration(handlersMs)}</small>}
+        </Cell>
+        <Cell class="toggle-cell">
+          <button
+            type="button"
+            class="toggle"
+            id={`request-${id}`}
+            aria-expanded={isOpen}
+            aria-controls={isOpen ? `details-${id}` : undefined}
+            aria-label={`Details of ${time}, ${type}, ${result}`}
+          />
+        </Cell>
+      </tr>
+      {isOpen && (
+        <tr role="row" class={`details ${tone}`} id={`details-${id}`}>
+          <Cell colSpan={6}>
+            <OpenRequest row={row} />
+          </Cell>
         </tr>
-        {isOpen && (
-          <tr role="row" class={`details ${tone}`} id={`details-${id}`}>
-            <td role="cell" colSpan={7}>
-              <OpenRequest row={row} />
-            </td>
-          </tr>
-        )}
-      </>
-    );
-  }
+      )}
+    </>
+  );
 }
 
 function describeUnread({ code }: RequestRow): string {

@@ -1,137 +1,134 @@
-import { useEffect, useLayoutEffect, useRef, useState } from "preact/hooks";
-import type { RequestRow, TestEventResult, TokenUse } from "../console-view";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { RequestRow, ShownHistory, TestEventResult, TokenUse } from "../console-view";
 import { Button } from "./action";
 import { readPublicUrl, send, settings } from "./api";
-import { Cards, Notice, toOptions } from "./blocks";
+import { Cards, Notice, Time, toOptions } from "./blocks";
 import { Choices, Dialog, openDialog } from "./dialog";
 import { formatAge, formatCount, formatDate, formatDuration, plural } from "./format";
-import { changes, held, live, MAX_ROWS } from "./changes";
-import { findFoundIds, FoundLogin, PendingWaits, searchLogin } from "./login-search";
+import { followFilter, isCurrent, journal } from "./journal";
+import { FoundLogin, PendingWaits, searchLogin } from "./login-search";
 import { Notices, RejectedRequests } from "./notices";
-import { queue } from "./queue-page";
+import { describeWaiting, queue } from "./queue-page";
 import { RehearseButton } from "./rehearsal";
-import { LoadedRequest } from "./request-details";
-import { filterRows, RequestFilter } from "./request-filter";
+import { LinkedRequest } from "./request-details";
+import { RequestFilter } from "./request-filter";
 import { RequestTable } from "./request-table";
-import { ResendButton, selectedRequests } from "./resend";
+import { ResendFailedButton } from "./resend";
 import { place } from "./route";
 import { TrafficChart } from "./traffic-chart";
 
 /** The page of the receiver: its requests, the rejected ones, and why. */
 export function RequestsPage() {
-  const { rows, process, totals } = live.value;
   const { id, query, isLinked } = place.value;
   useEffect(() => void (isLinked && searchLogin(query.get("q") ?? "")), [query]);
-  const [hasFocus, setFocus] = useState(false);
-  const shown = useShownRows(hasFocus);
-  const found = filterRows(shown, query);
-  const isMissing = id !== undefined && totals !== undefined && shown.every((row) => row.id !== id);
+  useEffect(followFilter);
+  const { shown } = journal.value ?? {};
   return (
     <section aria-label="Receiver">
       <h2 tabIndex={-1} class="unseen">
         Receiver
       </h2>
-      {isMissing && <LoadedRequest id={id} what="request of this link" children={() => null} />}
-      <Notices rows={shown} />
-      <TotalCards />
-      {totals !== undefined && totals.received > 0 && <TrafficChart />}
-      <div class="panel">
-        <div class="panel-head">
-          <h3>
-            Requests <small>of process {process}</small>
-          </h3>
-          <small role="status">
-            {query.size > 0 && `${plural(found.length, "request")} found.`}
-          </small>
-          <div class="buttons">
-            <ResendButton found={found} />
-            <NewRequestsButton release={() => setFocus(false)} />
-            {found.length > 0 && <Button label="Export JSONL" run={() => download(found)} />}
-            {settings.receiver && <RehearseButton />}
-            {settings.receiver?.canSendTest === true && (
-              <Button
-                label="Send test event"
-                class="primary"
-                run={() => openDialog(<TestEvent />)}
-              />
-            )}
-          </div>
-        </div>
-        <RequestFilter />
-        <FoundLogin />
-        {found.length > 0 ? (
-          <div
-            onFocusIn={() => setFocus(true)}
-            onFocusOut={({ currentTarget, relatedTarget }) =>
-              setFocus(currentTarget.contains(relatedTarget as Node | null))
-            }
-          >
-            <RequestTable rows={found} />
-          </div>
-        ) : (
-          <p class="state">
-            {rows.length > 0
-              ? "No request matches this filter."
-              : totals === undefined
-                ? "Connecting to the receiver."
-                : `No webhook request has arrived yet. The receiver expects them at ${readPublicUrl()}.`}
-          </p>
-        )}
-      </div>
+      {shown && [
+        <Notices shown={shown} />,
+        <TotalCards {...shown} />,
+        shown.totals.received > 0 && <TrafficChart {...shown} />,
+        <RejectedRequests rejections={shown.totals.rejections} />,
+      ]}
+      {id !== undefined && shown?.rows.every((row) => row.id !== id) && (
+        <LinkedRequest key={id} id={id} />
+      )}
+      <RequestPanel shown={shown} />
       <PendingWaits />
-      <RejectedRequests rejections={totals?.rejections ?? []} />
     </section>
   );
 }
 
-/** Whether a row must not go: it is open or ticked. */
-const isUsed = ({ id }: RequestRow) => id === place.value.id || selectedRequests.value.includes(id);
+/** The list with its filters. */
+function RequestPanel({ shown }: { shown: ShownHistory | undefined }) {
+  const [hasFocus, setFocus] = useState(false);
+  const { rows, more, release } = useShownRows(shown?.rows ?? [], hasFocus);
+  const { found = 0, dropped = 0 } = shown ?? {};
+  const show = () => {
+    setFocus(false);
+    release();
+  };
+  return (
+    <div class="panel">
+      <div class="panel-head">
+        <h3>
+          Requests <small>{shown && describeSource(shown)}</small>
+        </h3>
+        <small role="status">
+          {place.value.query.size > 0 &&
+            (isCurrent() ? `${plural(found, "request")} found.` : "Searching.")}
+        </small>
+        <div class="buttons">
+          {shown && <ResendFailedButton failed={shown.failed} />}
+          {more > 0 && <Button label={`Show ${formatCount(more)} new`} run={show} />}
+          {rows.length > 0 && <Button label="Export JSONL" run={() => download(rows)} />}
+          {settings.receiver && <RehearseButton />}
+          {settings.receiver?.canSendTest === true && (
+            <Button label="Send test event" class="primary" run={() => openDialog(<TestEvent />)} />
+          )}
+        </div>
+      </div>
+      <RequestFilter />
+      <FoundLogin />
+      {rows.length > 0 ? (
+        <div
+          onFocusIn={() => setFocus(true)}
+          onFocusOut={({ currentTarget, relatedTarget }) =>
+            setFocus(currentTarget.contains(relatedTarget as Node | null))
+          }
+        >
+          <RequestTable rows={rows} />
+        </div>
+      ) : (
+        <p class="state">{describeNone(shown)}</p>
+      )}
+      {rows.length < found && (
+        <p class="state">
+          These are the newest {rows.length} of {formatCount(found)}.
+        </p>
+      )}
+      {dropped > 0 && (
+        <p class="state">
+          {formatCount(dropped)} more arrived too fast to be listed. The totals have them.
+        </p>
+      )}
+    </div>
+  );
+}
 
-/** The newest rows, and the held ones that are used. */
-function listNewest(hold: readonly RequestRow[]): readonly RequestRow[] {
-  const { rows } = live.value;
-  return [...rows, ...hold.filter((row) => isUsed(row) && rows.every(({ id }) => id !== row.id))];
+function describeSource({ isShared, sinceMs }: ShownHistory) {
+  return [
+    isShared ? "of all processes" : `of process ${journal.value?.process}`,
+    ", since ",
+    <Time atMs={sinceMs} />,
+  ];
+}
+
+function describeNone(shown: ShownHistory | undefined): string {
+  if (shown === undefined) return "Connecting to the receiver.";
+  if (shown.totals.received > 0) return "No request matches this filter.";
+  return `No webhook request has arrived yet. The receiver expects them at ${readPublicUrl()}.`;
 }
 
 /**
- * The rows to show: while one of them is used, those that are held, but as they are now. A new search
- * or filter is of all rows, and what a search has found is never held back.
+ * The rows to show: those that were shown, as they are now, while one of them is open or focused,
+ * so that no row moves under the pointer; of another filter always the newest.
  */
-function useShownRows(hasFocus: boolean): readonly RequestRow[] {
-  const { rows, seen } = live.value;
-  const { query } = place.value;
-  const asked = query.toString();
-  const lastAsked = useRef(asked);
-  const hold = held.value;
-  const newest = new Map(rows.map((row) => [row.id, row]));
-  const known = hold === undefined ? rows : hold.rows.map((row) => newest.get(row.id) ?? row);
-  const found = findFoundIds(query.get("q") ?? "").flatMap((id) => newest.get(id) ?? []);
-  const late = found.filter((row) => !known.includes(row));
-  const isRead = hasFocus || known.some(isUsed);
-  useLayoutEffect(() => {
-    const isAsked = lastAsked.current !== asked;
-    lastAsked.current = asked;
-    if (isRead && hold === undefined) held.value = { rows, seen };
-    else if (!isRead && hold !== undefined) held.value = undefined;
-    else if (isAsked && hold !== undefined) held.value = { rows: listNewest(hold.rows), seen };
-  });
-  return late.length === 0 ? known : [...known, ...late].toSorted((a, b) => b.atMs - a.atMs);
-}
-
-/** Shows the requests that have arrived since the list is held. */
-function NewRequestsButton({ release }: { release: () => void }) {
-  const hold = held.value;
-  const { seen } = live.value;
-  const newCount = hold === undefined ? 0 : seen - hold.seen;
-  if (hold === undefined || newCount === 0) return null;
-  const count = formatCount(newCount);
-  const label =
-    newCount > MAX_ROWS ? `Show the last ${MAX_ROWS} of ${count} new` : `Show ${count} new`;
-  const show = () => {
-    release();
-    held.value = { rows: listNewest(hold.rows), seen };
-  };
-  return <Button label={label} run={show} />;
+function useShownRows(newest: readonly RequestRow[], hasFocus: boolean) {
+  const kept = useRef({ rows: newest, filter: journal.value?.filter });
+  const [, draw] = useState({});
+  const isHeld = hasFocus || kept.current.rows.some(({ id }) => id === place.value.id);
+  const release = () => (kept.current = { rows: newest, filter: journal.value?.filter });
+  if (!isHeld || kept.current.filter !== journal.value?.filter) release();
+  const byId = new Map(newest.map((row) => [row.id, row]));
+  const rows = kept.current.rows.map((row) => byId.get(row.id) ?? row);
+  const shownIds = new Set(rows.map(({ id }) => id));
+  const more = newest.filter(({ id }) => !shownIds.has(id)).length;
+  return { rows, more, release: () => draw({ ...release() }) };
 }
 
 const toLine = (row: RequestRow) =>
@@ -145,37 +142,35 @@ function download(rows: readonly RequestRow[]): void {
   URL.revokeObjectURL(link.href);
 }
 
-function TotalCards() {
-  const { totals, totalsAtMs } = live.value;
-  if (totals === undefined) return null;
-  const { received, sinceMs, byResult, byCode, waits } = totals;
+function TotalCards({ totals, sinceMs }: ShownHistory) {
+  const { received, byResult, byCode, rotation } = totals;
   const [[topCode, topCount] = ["", 0]] = Object.entries(byCode).toSorted((a, b) => b[1] - a[1]);
-  const waitedMs = (waits.oldestMs ?? 0) + performance.now() - totalsAtMs;
+  const { hasQueue } = settings;
   return (
     <>
       <Cards
         label="Totals"
         of={{
           Received: { count: received, note: `in the last ${formatAge(Date.now() - sinceMs)}` },
-          [settings.hasQueue ? "Stored" : "Handled"]: { count: byResult.handled + byResult.stored },
+          [hasQueue ? "Stored" : "Handled"]: {
+            count: byResult.handled + byResult.stored,
+            note: hasQueue && plural(totals.attempts.failed, "failed attempt"),
+          },
           Duplicates: { count: byResult.duplicate, note: plural(byResult.conflict, "conflict") },
           "Rejected or failed": {
             count: byResult.rejected + byResult.failed,
             note: topCode === "" ? "none" : `${formatCount(topCount)} × ${topCode}`,
             tone: "bad",
           },
-          ...(settings.hasQueue && {
+          ...(hasQueue && {
+            Waiting: { count: queue.value?.waiting, note: describeWaiting() },
             "Dead letters": { count: queue.value?.deadLetters, tone: "bad" },
           }),
-          "Pending waits": {
-            count: waits.count,
-            note: waits.count === 0 ? "no login waits" : `the oldest for ${formatAge(waitedMs)}`,
-          },
         }}
       />
-      {totals.rotation.map(({ accountSid, tokens }) => (
+      {rotation.map(({ accountSid, tokens }) => (
         <p class="muted" key={accountSid}>
-          {totals.rotation.length > 1 && `${accountSid}: `}
+          {rotation.length > 1 && `${accountSid}: `}
           {tokens.map(describeToken).join("; ")}
         </p>
       ))}
@@ -199,7 +194,7 @@ function TestEvent() {
         ? `No response: ${failure}.`
         : `The receiver responded ${status} in ${formatDuration(durationMs)}.`;
     setSent({ text, status, uuid });
-    await changes.reload();
+    await journal.reload();
     return text;
   }
   return (
@@ -210,8 +205,8 @@ function TestEvent() {
       </p>
       {settings.receiver?.hasConfirm === true && (
         <p>
-          confirm rejects an invented challenge. Its 403, or with a queue no run of a handler,
-          proves all before confirm; "Rehearse a login" proves the rest.
+          confirm rejects its invented challenge, with a queue before a handler runs: "Rehearse a
+          login" proves the rest.
         </p>
       )}
       <Choices

@@ -32,10 +32,9 @@ export function linkTo(page: string, id?: string, query?: URLSearchParams): stri
   return `#/${path}${text === "" ? "" : `?${text}`}`;
 }
 
-/** The link to the requests with a text. */
-export function linkToRequests(q: string): string {
-  return linkTo("requests", undefined, new URLSearchParams({ q }));
-}
+/** The link to the requests that a filter selects. */
+export const linkToRequests = (filter: Record<string, string>): string =>
+  linkTo("requests", undefined, new URLSearchParams(filter));
 
 /** Opens or closes something on the page that is shown: no entry of the history, a reload keeps it. */
 export function replacePlace({ id, query = place.value.query }: Partial<Place>): void {

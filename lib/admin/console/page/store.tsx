@@ -70,6 +70,8 @@ export function createLoader<Value>(load: () => Promise<Value>): Loader<Value> {
     error: undefined,
     atMs: undefined,
     reload() {
+      // One that has not begun reads what is there by then.
+      if (count > 1) return last;
       count++;
       return (last = last.then(run));
     },

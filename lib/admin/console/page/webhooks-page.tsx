@@ -1,7 +1,8 @@
 import type { Finding, Webhook } from "../../client/webhook";
 import { WriteButton } from "./action";
-import { change, describeProblem, ProblemError, readPublicUrl, send, settings } from "./api";
+import { change, describeProblem, ProblemError, read, readPublicUrl, settings } from "./api";
 import { LoadedPage, Notice, Pill, toOptions } from "./blocks";
+import { Changes, listChanges } from "./changes";
 import { Choices, Dialog, openDialog, TextField } from "./dialog";
 import { formatDate } from "./format";
 import { Facts, Received, UrlDifference } from "./received";
@@ -37,6 +38,12 @@ export function WebhooksPage() {
               {missing.fix}
             </Notice>
           )}
+          {settings.receiver && findings.error === undefined && findings.value?.length === 0 && (
+            <Notice tone="good" title="The webhooks match the receiver.">
+              It gets every event that it handles, once.
+            </Notice>
+          )}
+          <Changes of={["webhook"]} />
           {list.map((webhook) => (
             <WebhookCard
               key={webhook.sid}
@@ -66,6 +73,7 @@ function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) 
   const titleId = `name-${sid}`;
   const about = { "aria-describedby": titleId };
   const next = status === "enabled" ? "disabled" : "enabled";
+  const last = listChanges("webhook").find((one) => one.sid === sid && one.status < 400);
   const toggle = () => changeWebhook(sid, { status: next }, `The webhook is ${next}.`);
   const askToDisable = () =>
     openDialog(
@@ -115,6 +123,7 @@ function WebhookCard(props: { webhook: Webhook; findings: readonly Finding[] }) 
           Method: webhook_method !== "POST" && webhook_method,
           SID: sid,
           Updated: formatDate(webhook.date_updated),
+          "Changed here": last && `by ${last.by}, ${formatDate(last.atMs)}`,
         }}
       />
       {own.map((finding) => (
@@ -141,7 +150,7 @@ function askToDelete({ sid, friendly_name, webhook_url }: Webhook): void {
 const show = (value: unknown) => (Array.isArray(value) ? value.toSorted().join() : value);
 
 /** Lists the fields of a form that are not as in a webhook. */
-function listChanges(body: object, webhook: Webhook) {
+function listEdits(body: object, webhook: Webhook) {
   return Object.entries(body)
     .filter(([name, value]) => show(value) !== show(webhook[name as keyof Webhook]))
     .map(([name]) => name);
@@ -159,8 +168,8 @@ function openWebhookForm(webhook?: Webhook): void {
     if (isNew) return change(webhooks, "The webhook was created.", "POST", "webhooks", body);
     const path = `webhooks/${webhook.sid}`;
     // Also because the server hides the user info of a webhook_url.
-    const changed = listChanges(body, webhook);
-    if (listChanges(body, await send<Webhook>("GET", path)).join() !== changed.join()) {
+    const changed = listEdits(body, webhook);
+    if (listEdits(body, await read<Webhook>(path)).join() !== changed.join()) {
       await webhooks.reload();
       throw new ProblemError(0, "", "The webhook has changed meanwhile. Open the form again.");
     }

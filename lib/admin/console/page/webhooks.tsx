@@ -1,6 +1,6 @@
 import type { Finding, Webhook } from "../../client/webhook";
 import { WriteButton } from "./action";
-import { change, readPublicUrl, send, settings } from "./api";
+import { change, read, readPublicUrl, settings } from "./api";
 import { createLoader } from "./store";
 
 const MAX_PAGES = 20;
@@ -11,7 +11,7 @@ export async function listAll<Item>(name: string): Promise<Item[]> {
   let query: string | undefined = "?page_size=100";
   for (let page = 0; page < MAX_PAGES && query !== undefined; page++) {
     type Page = { meta: { next_page_url: string | null } } & Record<string, Item[]>;
-    const list: Page = await send<Page>("GET", `${name}${query}`);
+    const list: Page = await read<Page>(`${name}${query}`);
     items.push(...(list[name] ?? []));
     // Use its query only: behind a proxy, its path may not be that of the page.
     const next: string | undefined = list.meta.next_page_url?.split("?")[1];
@@ -23,7 +23,7 @@ export async function listAll<Item>(name: string): Promise<Item[]> {
 /** The differences between the webhooks and the receiver. */
 export const findings = createLoader(async () => {
   if (settings.receiver === undefined) return [];
-  return (await send<{ findings: Finding[] }>("GET", "console/findings")).findings;
+  return (await read<{ findings: Finding[] }>("console/findings")).findings;
 });
 
 /** The webhooks of the service; their findings are loaded with them. */
