@@ -3,6 +3,9 @@
  * after 2 s: rows and bytes each minute, and how long a slice of a purge keeps the stores waiting.
  *
  * npm run node24 -- --import tsx bench/durable/purge.ts <redis|sqlite|postgres> [minutes]
+ * npm run node24 -- --import tsx bench/durable/purge.ts slices [rows]
+ *
+ * `slices`: the CPU time of each slice that removes a backlog from a file; other programs do not disturb it.
  *
  * LANES: how many events are stored at a time.
  */
@@ -19,7 +22,9 @@ import { resolvePostgresOptions } from "../../lib/durable/postgres/options";
 import { ServerStorage } from "../../lib/durable/postgres/server-storage";
 import { createQueue } from "../../lib/durable/queue";
 import type { QueueSettings } from "../../lib/durable/queue-options";
+import { openDatabase } from "../../lib/durable/sqlite/database";
 import { createFileStorage } from "../../lib/durable/sqlite/file-storage";
+import { FileOperations } from "../../lib/durable/sqlite/operations";
 import { resolveSqliteOptions } from "../../lib/durable/sqlite/options";
 import type { Claims, Storage } from "../../lib/durable/storage";
 import { startStore } from "./engine";
@@ -116,7 +121,36 @@ async function openRedis(): Promise<Measured> {
   };
 }
 
+async function measureSlices(rows: number): Promise<void> {
+  const { env, remove } = await startStore("sqlite");
+  const { connection, transact, close } = openDatabase(env.SQLITE_FILE ?? "", QUEUE_NAME);
+  const operations = new FileOperations(connection, options);
+  for (const [table, value] of [
+    ["delivery (key, content, expires_at)", "randomblob(16)"],
+    ["outcome (key, value, expires_at)", "hex(randomblob(120))"],
+  ]) {
+    connection.exec(`WITH RECURSIVE row (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM row WHERE n < ${rows})
+      INSERT INTO ${table} SELECT randomblob(16), ${value}, 5 FROM row`);
+  }
+  const cpuMs: number[] = [];
+  for (let isMore = true; isMore;) {
+    const start = process.cpuUsage();
+    isMore = transact(false, () => operations.purge());
+    const { user, system } = process.cpuUsage(start);
+    cpuMs.push((user + system) / 1_000);
+  }
+  console.log(
+    `${cpuMs.length} slices removed ${2 * rows} rows; ms of CPU (p50, p99, longest) ${describe(cpuMs)}`,
+  );
+  close();
+  await remove();
+}
+
+const describe = (values: readonly number[]) =>
+  [0.5, 0.99, 1].map((share) => percentile(values, share)).join(", ");
+
 async function main(): Promise<void> {
+  if (engine === "slices") return measureSlices(Number(process.argv[3] ?? "100000"));
   const open = { sqlite: openSqlite, postgres: openPostgres, redis: openRedis }[engine];
   if (open === undefined) throw new Error(`There is no engine ${engine}.`);
   const { queue, measure, remove } = await open();
@@ -148,8 +182,6 @@ async function main(): Promise<void> {
   for (let minute = 1; minute <= Number(minutes); minute++) {
     await sleep(MINUTE_MS);
     const { rows, bytes } = await measure();
-    const describe = (values: number[]) =>
-      [0.5, 0.99, 1].map((share) => percentile(values, share)).join(", ");
     console.log(
       `${engine}, minute ${minute}: ${(stored / 60).toFixed(0)} stores/s, ${rows}, ${(bytes / 2 ** 20).toFixed(0)} MiB; ms of a store (p50, p99, longest) ${describe(storesMs)}; of ${slicesMs.length} slices ${describe(slicesMs)}`,
     );

@@ -47,6 +47,8 @@ const OUT_OF_RANGE = "22003";
 /** Another program, such as a replication, has stored a row with the next id. */
 const ID_TAKEN = "23505";
 const CLOSE_MS = 250;
+/** The length of a key of an event. */
+const KEY_DIGITS = 32;
 /** Less than any id and any key; the id also of a row that another program wrote. */
 const BEFORE_ALL = String(-(2n ** 63n));
 const BEFORE_ALL_KEYS = "0".repeat(32);
@@ -130,14 +132,24 @@ export class ServerStorage implements Storage, Claims {
 
   async store(events: readonly NewEvent[]): Promise<string[]> {
     const { dedupeTtlMs, outcomeTtlMs } = this.#settings;
-    const kept = new Map<string | null, string>();
+    const kept = new Map<string, string>();
     for (let missing = events; missing.length > 0;) {
-      const rows = missing.map(({ outcome, ...event }) => {
-        return { ...event, outcomeKey: outcome?.key, value: outcome?.value };
-      });
-      const values = [JSON.stringify(rows), dedupeTtlMs, outcomeTtlMs, this.#queue];
-      const found = await this.#run<{ key: string | null; content: string }>("store", ...values);
-      for (const { key, content } of found) kept.set(key, content);
+      const columns = [
+        missing.map(({ key }) => key),
+        missing.map(({ content }) => content),
+        missing.map(({ uuidHash }) => uuidHash),
+        missing.map(({ body }) => body),
+        missing.map(({ outcome }) => outcome?.key ?? null),
+        missing.map(({ outcome }) => outcome?.value ?? null),
+      ].map(writeArray);
+      const values = [...columns, dedupeTtlMs, outcomeTtlMs, this.#queue];
+      const [found] = await this.#run<{ existing: string; kept: string }>("store", ...values);
+      // Those that are new come last: they replace expired ones.
+      for (const pairs of [found?.existing, found?.kept]) {
+        for (const pair of pairs?.split(",") ?? []) {
+          kept.set(pair.slice(0, KEY_DIGITS), pair.slice(KEY_DIGITS));
+        }
+      }
       // Another process stored these after the statement began: the next statement sees them.
       missing = missing.filter(({ key }) => !kept.has(key));
     }
@@ -315,6 +327,11 @@ export class ServerStorage implements Storage, Claims {
     if (code === OUT_OF_RANGE) await query(this.#nameOf("bury"), [this.#queue]);
     if (code === ID_TAKEN) await query(this.#nameOf("advanceIds"), []);
   }
+}
+
+/** Writes texts of printable ASCII characters as an array: JSON escapes them as Postgres does. */
+function writeArray(texts: readonly (string | null)[]): string {
+  return `{${JSON.stringify(texts).slice(1, -1)}}`;
 }
 
 type Name = keyof ReturnType<typeof writeStatements>;
