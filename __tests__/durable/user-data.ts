@@ -112,7 +112,8 @@ export function describeUserData(engine: StoppableEngine): void {
         Array.from({ length: count }, (_, index) => eventOf(user, kind, index).uuid),
       );
     const left = [...uuidsOf("active", 2), ...uuidsOf("waiting", WAITING)];
-    expect(handled.toSorted()).toEqual(left.toSorted());
+    // A process that stands still for seconds runs its handlers again.
+    expect([...new Set(handled)].toSorted()).toEqual(left.toSorted());
     const deadLetters = await collect(queue.deadLetters());
     expect(deadLetters.map(({ uuid }) => uuid).toSorted()).toEqual(["1 dead 0", "2 dead 0"]);
     // Its handlers ran to their end, which is noted.

@@ -42,7 +42,7 @@ export const nextTurn = (): Promise<void> => setImmediate();
 export function countTime(): void {
   const doNotFake = ["nextTick", "queueMicrotask", "setImmediate"] as const;
   beforeEach(() => void jest.useFakeTimers({ advanceTimers: true, doNotFake: [...doNotFake] }));
-  afterEach(() => void jest.useRealTimers());
+  afterAll(() => void jest.useRealTimers());
 }
 
 /** Returns a promise that does not settle. */
