@@ -150,6 +150,7 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
     "onDeadLetter",
   ],
   ["write to my database in one transaction with the event", "docs/recipes.test.ts", "one effect"],
+  ["pause the handlers, maintenance of a database", "durable/health.test.ts", "NO_WORKER"],
   ["use pgbouncer or another pooler", "durable/setups/postgres.test.ts", "POSTGRES_POOLED"],
   [
     "keep the table or the file of a queue small, clean up old events",

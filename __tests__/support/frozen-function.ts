@@ -15,9 +15,10 @@ import {
 
 const [, , kind = "", setting = "{}"] = process.argv;
 const options = JSON.parse(setting) as object;
-const queue = kind === "" ? undefined : openQueue(kind, { ...options, storeTimeoutMs: 8_000 });
+const queue = kind === "" ? undefined : openQueue(kind, options);
 const own = queue === undefined ? options : { queue };
-const push = pushWebhooks({ authToken, publicUrl, logger: silent, ...own });
+// Longer than any reconnection on a slow machine.
+const push = pushWebhooks({ authToken, publicUrl, logger: silent, deadlineMs: 60_000, ...own });
 const finish = createGate();
 push.onAny(async () => {
   process.send?.("began");
