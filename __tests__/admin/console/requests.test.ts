@@ -433,6 +433,19 @@ describe("POST /console/search", () => {
     await Promise.all([waiting, app.push.close()]);
   });
 
+  it("hides nothing of a user behind 200 requests that claim the identity", async () => {
+    const app = await startConsole();
+    await app.deliver(approve, { uuid: "genuine" });
+    for (let index = 0; index < 200; index++) {
+      const challenge_sid = `YC${String(index).padStart(32, "0")}`;
+      await app.deliver(approve, { uuid: `forged-${index}`, challenge_sid }, WRONG);
+    }
+    const { rows, challenges } = await search(app, ADA);
+    expect([rows.length, rows.at(-1)]).toMatchObject([101, { uuid: "genuine" }]);
+    const sids = challenges.map(({ challengeSid }: FoundChallenge) => challengeSid);
+    expect([sids.length, sids.at(-1)]).toEqual([4, CHALLENGE_SID]);
+  });
+
   it("finds dead letters by all that names them", async () => {
     const event = eventFixture("challenge.denied", { entity_identity: JANE, uuid: "uuid-0" });
     const queue = createMemoryQueue(["down", "down"], {}, [event, eventFixture("factor.created")]);

@@ -160,6 +160,14 @@ it("keeps bad requests apart from good ones, and by a known account only", async
   ]);
 });
 
+it("makes no entry that a full journal would drop", async () => {
+  const { journal, send, readCounts } = createWritten();
+  journal.isFull = (kind) => kind === "rejected";
+  const request = eventRequest(approve, {}, WRONG);
+  expect(await send(eventRequest(approve), request)).toMatchObject([{ kind: "accepted" }]);
+  expect(await readCounts()).toMatchObject({ "result:rejected": 1, dropped: 1 });
+});
+
 it("writes into the journal of the queue, and counts what it cannot take at once", async () => {
   const names: string[] = [];
   const append = jest.fn();

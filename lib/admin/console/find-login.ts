@@ -31,18 +31,19 @@ export interface SearchedPlaces {
   processName: string;
 }
 
-const MAX_ROWS = 200;
+const MAX_ROWS = 100;
 const MAX_FOUND = 20;
 const MAX_CHALLENGES = 3;
 /** Each is read for a search. */
 const MAX_DEAD_LETTERS = 20_000;
 
 /** A trace of a challenge. */
-interface Found {
+interface Trace {
   challengeSid: string | undefined;
   atMs: number;
   /** Its user, if the trace tells it. */
   identity: string | undefined;
+  /** The authenticated request that is the trace. */
   row?: RequestRow | undefined;
 }
 
@@ -59,25 +60,31 @@ export async function findLogin(text: string, places: SearchedPlaces): Promise<L
   const waits = (inspection?.listPendingWaits() ?? []).filter(
     ({ entityIdentity, challengeSid }) => entityIdentity === sought || challengeSid === sought,
   );
-  const { deadLetters, identities, isCut } = await searchDeadLetters(sought, places);
-  const found: Found[] = [
-    ...rows.map((row) => {
-      const { challengeSid, atMs } = row;
-      return { challengeSid, atMs, identity: row.person === person ? sought : undefined, row };
-    }),
-    ...waits.map((wait) => {
-      const { challengeSid, startedAtMs: atMs } = toWaitRow(wait, reveals);
-      return { challengeSid, atMs, identity: wait.entityIdentity };
-    }),
-    ...deadLetters.map(({ challengeSid, failedAtMs: atMs }, index) => {
-      return { challengeSid, atMs, identity: identities[index] };
-    }),
-  ];
-  if (given !== undefined) found.push({ challengeSid: sought, atMs: Infinity, identity: given });
-  const challenges = await Promise.all(chooseNewest(found).map((one) => askService(one, places)));
+  const { letters, isCut } = await searchDeadLetters(sought, places);
+  const toTrace = (row: RequestRow): Trace => {
+    const { challengeSid, atMs } = row;
+    return { challengeSid, atMs, identity: row.person === person ? sought : undefined, row };
+  };
+  const traces = waits.map((wait): Trace => {
+    const { challengeSid, startedAtMs: atMs } = toWaitRow(wait, reveals);
+    return { challengeSid, atMs, identity: wait.entityIdentity };
+  });
+  for (const { row, identity } of letters) {
+    traces.push({ challengeSid: row.challengeSid, atMs: row.failedAtMs, identity });
+  }
+  if (given !== undefined) traces.push({ challengeSid: sought, atMs: Infinity, identity: given });
+  // Whoever knows an identity can send requests that claim it: they hide no others.
+  const proven = rows.filter(({ isAuthenticated }) => isAuthenticated);
+  const claims = rows.filter(({ isAuthenticated }) => !isAuthenticated);
+  const known = chooseNewest([...traces, ...proven.map(toTrace)]);
+  const sids = new Set(known.map(({ challengeSid }) => challengeSid));
+  const claimed = chooseNewest(claims.map(toTrace)).filter((one) => !sids.has(one.challengeSid));
+  const newest = [...known, ...claimed].toSorted((a, b) => b.atMs - a.atMs);
+  const challenges = await Promise.all(newest.map((one) => askService(one, places)));
+  const shown = [...proven.slice(0, MAX_ROWS), ...claims.slice(0, MAX_ROWS)];
   return {
-    rows: rows.slice(0, MAX_ROWS),
-    deadLetters,
+    rows: shown.toSorted((a, b) => b.atMs - a.atMs),
+    deadLetters: letters.map(({ row }) => row),
     waits: waits.map((wait) => toWaitRow(wait, reveals)),
     process: processName,
     isShared: journal.isShared,
@@ -93,25 +100,24 @@ export async function findLogin(text: string, places: SearchedPlaces): Promise<L
 async function searchDeadLetters(
   sought: string,
   { queue, journal, reveals }: SearchedPlaces,
-): Promise<{ deadLetters: DeadLetterRow[]; identities: (string | undefined)[]; isCut: boolean }> {
-  const deadLetters: DeadLetterRow[] = [];
-  const identities: (string | undefined)[] = [];
+): Promise<{ letters: { row: DeadLetterRow; identity: string | undefined }[]; isCut: boolean }> {
+  const letters: { row: DeadLetterRow; identity: string | undefined }[] = [];
   let count = 0;
   for await (const deadLetter of queue?.deadLetters({ newestFirst: true }) ?? []) {
-    if (++count > MAX_DEAD_LETTERS || deadLetters.length === MAX_FOUND) break;
+    if (++count > MAX_DEAD_LETTERS || letters.length === MAX_FOUND) break;
     const identity = readField(deadLetter.event, "entity_identity");
     const row = await toRow(deadLetter, journal, reveals);
     const { uuid, challengeSid, factorSid, person } = row;
-    if (![identity, uuid, challengeSid, factorSid, person].includes(sought)) continue;
-    deadLetters.push(row);
-    identities.push(identity);
+    if ([identity, uuid, challengeSid, factorSid, person].includes(sought)) {
+      letters.push({ row, identity });
+    }
   }
-  return { deadLetters, identities, isCut: count > MAX_DEAD_LETTERS };
+  return { letters, isCut: count > MAX_DEAD_LETTERS };
 }
 
 /** Joins the traces of each challenge; returns the newest challenges. */
-function chooseNewest(found: readonly Found[]): (Found & { challengeSid: string })[] {
-  const byChallenge = groupBy(found, ({ challengeSid = "" }) => challengeSid);
+function chooseNewest(traces: readonly Trace[]): (Trace & { challengeSid: string })[] {
+  const byChallenge = groupBy(traces, ({ challengeSid = "" }) => challengeSid);
   byChallenge.delete("");
   return [...byChallenge]
     .map(([challengeSid, same]) => ({
@@ -149,7 +155,7 @@ export function toWaitRow(
 
 /** Asks the service for a challenge, if its user is known. */
 async function askService(
-  { challengeSid, identity, row }: Found & { challengeSid: string },
+  { challengeSid, identity, row }: Trace & { challengeSid: string },
   places: SearchedPlaces,
 ): Promise<FoundChallenge> {
   const { client, history } = places;

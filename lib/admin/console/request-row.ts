@@ -2,7 +2,6 @@ import {
   INVENTED_PREFIXES,
   type JournalEntry,
   type RequestEntry,
-  type RequestResult,
   type StepEntry,
 } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
@@ -96,7 +95,7 @@ function toRow(
 
 const DROPPED: ReadonlySet<string> = new Set(["duplicate", "conflict"]);
 
-function findState(result: RequestResult, steps: readonly StepEntry[]): RequestState {
+function findState(result: RequestEntry["result"], steps: readonly StepEntry[]): RequestState {
   const what = steps.at(-1)?.what;
   if (result === "stored") {
     if (what === "failed") return "failing";

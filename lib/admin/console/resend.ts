@@ -56,10 +56,11 @@ export async function resendRequest(
   if (!isAuthenticated) return "Its event was not accepted.";
   if (queue !== undefined) {
     if (await queue.retry(uuid, { accountSid, receiver, by })) return undefined;
-    const state = (await queue.find(uuid, { accountSid }))?.state ?? "not in the queue";
-    return `Its event is no dead letter any more: it is ${state}.`;
+    const found = await queue.find(uuid, { accountSid });
+    if (found !== undefined) return `Its event is no dead letter: it is ${found.state}.`;
   }
   const queued = journal instanceof MemoryJournal ? journal.find(id) : undefined;
+<<<<<<< HEAD
   if (queued === undefined)
     return "Its event was not accepted, or is not in the memory of this process.";
   if (push.handledTypes().every((type) => type !== queued.event.type)) {
@@ -69,6 +70,10 @@ export async function resendRequest(
     () => undefined,
     (reason: { code?: string }) => reason.code ?? "INTERNAL_ERROR",
   );
+=======
+  if (queued === undefined) return "Its event is not kept here.";
+  const error = await runHandlers(queued, push, confirm);
+>>>>>>> jserver
   const atMs = Date.now();
   const step = { kind: "step", what: "resent", atMs, uuid, accountSid, error, by } as const;
   journal.append({ ...step, share: queued.account });

@@ -10,11 +10,10 @@ import { maskIdentity, maskText } from "../journal/mask";
 export type NewRequestEntry = Extract<NewEntry, { kind: RequestEntry["kind"] }>;
 
 /** What the writer of an entry knows of its request. */
-type Known = Pick<NewRequestEntry, "id" | "share" | "receiver" | "explanation"> & {
-  names: RequestNames;
-  /** Whether a queue stores the events. */
-  hasQueue: boolean;
-};
+type Known = Pick<
+  NewRequestEntry,
+  "id" | "kind" | "share" | "receiver" | "result" | "explanation"
+> & { names: RequestNames };
 
 /** The names in a request: of an authenticated event, else those that its sender claims. */
 export type RequestNames = Partial<
@@ -47,12 +46,12 @@ export function createRequestEntry(observed: ObservedRequest, known: Known): New
   const { method, path } = observed.readTarget();
   // Each field by its name: a spread costs a request 20 µs on Node 20.
   return {
-    kind: error === undefined ? "accepted" : "rejected",
     id: known.id,
+    kind: known.kind,
     share: known.share,
     atMs: findArrival(observed),
     durationMs: Math.round(durationMs * 10) / 10,
-    result: findResult(observed, known.hasQueue),
+    result: known.result,
     status: error?.status ?? 200,
     code: error?.code,
     message: error === undefined ? MESSAGES[result ?? ""] : copyText(error.message),
@@ -83,7 +82,8 @@ function describeIssues({ issues }: PushEvent | UnknownPushEvent): readonly stri
   return issues.slice(0, MAX_ISSUES).map(({ param, message }) => copyText(`${param}: ${message}`));
 }
 
-function findResult({ error, result }: ObservedRequest, hasQueue: boolean): RequestResult {
+/** Returns the result of a request. */
+export function findResult({ error, result }: ObservedRequest, hasQueue: boolean): RequestResult {
   if (error !== undefined) return error.status < 500 ? "rejected" : "failed";
   if (result === "duplicate" || result === "conflict") return result;
   return hasQueue ? "stored" : "handled";

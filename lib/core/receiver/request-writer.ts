@@ -1,5 +1,6 @@
 import { Callbacks } from "../../kit/callbacks";
 import { keepNewest } from "../../kit/keep-newest";
+import { copyText } from "../../kit/text";
 import { describeReasons } from "../../kit/thrown-value";
 import type { QueuedEvent } from "../delivery/event-queue";
 import type { WebhookError } from "../errors/webhook-error";
@@ -11,9 +12,9 @@ import { MemoryJournal } from "../delivery/memory-journal";
 import {
   createRequestEntry,
   findArrival,
+  findResult,
   readClaims,
   readNames,
-  type RequestNames,
 } from "./request-entry";
 
 /** The options of a receiver that its entries depend on. */
@@ -47,7 +48,7 @@ export class RequestWriter {
   readonly #countsTokens: boolean;
   #pending: ObservedRequest[] = [];
   readonly #callbacks = new Callbacks(() => this.#journal.count("dropped"));
-  /** The accounts of the last accepted requests: what a rejected one claims may be invented. */
+  /** Accounts of accepted requests: what a rejected one claims may be invented. */
   readonly #accounts = new Map<string, true>();
   readonly #budget = createExplainBudget({ maxReports: MAX_EXPLANATIONS });
   /** When a request of each kind was explained. */
@@ -84,27 +85,27 @@ export class RequestWriter {
 
   #writeRequest(observed: ObservedRequest): void {
     const { queued, error } = observed;
-    const names = queued === undefined ? readClaims(observed) : readNames(queued.event);
+    const claims = queued === undefined ? readClaims(observed) : {};
+    const { accountSid = "" } = queued ?? claims;
+    const share = this.#findShare(queued, accountSid, error);
     const { name: receiver, queue } = this.#settings;
+    const result = findResult(observed, queue !== undefined);
+    this.#journal.count(`result:${result}`);
+    if (error !== undefined) this.#journal.count(`code:${error.code}`);
+    if (queued !== undefined && this.#countsTokens) {
+      this.#journal.count(`token:${copyText(accountSid)}:${queued.authTokenIndex}`);
+    }
+    const kind = error === undefined ? "accepted" : "rejected";
+    if (this.#journal.isFull?.(kind, share) === true) return this.#journal.count("dropped");
     this.#process ??= crypto.randomUUID().slice(0, 8);
     const id = `${this.#process}-${++this.#count}`;
-    const entry = createRequestEntry(observed, {
-      id,
-      share: this.#findShare(queued, names, error),
-      receiver,
-      explanation: error && this.#explain(observed, error),
-      names,
-      hasQueue: queue !== undefined,
-    });
-    this.#journal.append(entry);
+    const names = queued === undefined ? claims : readNames(queued.event);
+    const explanation = error && this.#explain(observed, error);
+    this.#journal.append(
+      createRequestEntry(observed, { id, kind, share, receiver, result, names, explanation }),
+    );
     if (queued !== undefined && this.#journal instanceof MemoryJournal && isAccepted(observed)) {
       this.#journal.keep(id, queued);
-    }
-    const { result, code } = entry;
-    this.#journal.count(`result:${result}`);
-    if (code !== undefined) this.#journal.count(`code:${code}`);
-    if (queued !== undefined && this.#countsTokens) {
-      this.#journal.count(`token:${names.accountSid}:${queued.authTokenIndex}`);
     }
   }
 
@@ -131,18 +132,20 @@ export class RequestWriter {
   /** A rejected request counts for what is known of it, not for what its sender claims. */
   #findShare(
     queued: QueuedEvent | undefined,
-    { accountSid = "" }: RequestNames,
+    accountSid: string,
     error: WebhookError | undefined,
   ): string {
     if (error === undefined && queued !== undefined) {
-      keepNewest(this.#accounts, accountSid, true, MAX_ACCOUNTS);
+      if (!this.#accounts.has(accountSid)) {
+        keepNewest(this.#accounts, copyText(accountSid), true, MAX_ACCOUNTS);
+      }
       return queued.account;
     }
     const isKnown =
       queued !== undefined ||
       this.#accounts.has(accountSid) ||
       this.#settings.allowedAccountSids?.has(accountSid) === true;
-    return `${error?.code} ${isKnown ? accountSid : ""}`;
+    return `${error?.code} ${isKnown ? copyText(accountSid) : ""}`;
   }
 
   /** Explains a wrong signature: few a minute, and one of those that one sender sends to one path. */
