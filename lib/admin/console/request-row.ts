@@ -5,7 +5,7 @@ import {
   type StepEntry,
 } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
-import type { RequestRow, RequestState, Resent, StepView } from "./console-view";
+import type { RequestResult, RequestRow, RequestState, Resent, StepView } from "./console-view";
 
 /** The steps of events by {@link nameEvent}, the oldest first. */
 export type Steps = ReadonlyMap<string, readonly StepEntry[]>;
@@ -95,7 +95,7 @@ function toRow(
 
 const DROPPED: ReadonlySet<string> = new Set(["duplicate", "conflict"]);
 
-function findState(result: RequestEntry["result"], steps: readonly StepEntry[]): RequestState {
+function findState(result: RequestResult, steps: readonly StepEntry[]): RequestState {
   const what = steps.at(-1)?.what;
   if (result === "stored") {
     if (what === "failed") return "failing";

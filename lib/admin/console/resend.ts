@@ -3,6 +3,7 @@ import {
   type Journal,
   MemoryJournal,
   type PushWebhooks,
+  type QueuedEvent,
   type ReceiverInspection,
 } from "../../core/door";
 import type { RequestRow, ResendChoice } from "./console-view";
@@ -60,22 +61,24 @@ export async function resendRequest(
     if (found !== undefined) return `Its event is no dead letter: it is ${found.state}.`;
   }
   const queued = journal instanceof MemoryJournal ? journal.find(id) : undefined;
-<<<<<<< HEAD
-  if (queued === undefined)
-    return "Its event was not accepted, or is not in the memory of this process.";
-  if (push.handledTypes().every((type) => type !== queued.event.type)) {
-    return "No handler for it is registered in this process.";
-  }
-  const error = await redeliver(queued).then(
-    () => undefined,
-    (reason: { code?: string }) => reason.code ?? "INTERNAL_ERROR",
-  );
-=======
   if (queued === undefined) return "Its event is not kept here.";
-  const error = await runHandlers(queued, push, confirm);
->>>>>>> jserver
+  const error = await runHandlers(queued, push, redeliver);
   const atMs = Date.now();
   const step = { kind: "step", what: "resent", atMs, uuid, accountSid, error, by } as const;
   journal.append({ ...step, share: queued.account });
   return error;
+}
+
+async function runHandlers(
+  queued: QueuedEvent,
+  push: PushWebhooks,
+  redeliver: ReceiverInspection["redeliver"],
+): Promise<string | undefined> {
+  if (push.handledTypes().every((type) => type !== queued.event.type)) {
+    return "No handler for it is registered in this process.";
+  }
+  return redeliver(queued).then(
+    () => undefined,
+    (error: { code?: string }) => error.code ?? "INTERNAL_ERROR",
+  );
 }
