@@ -31,7 +31,7 @@ export interface EventQueue {
   store(queued: QueuedEvent, deadlineAtMs: number): Promise<DeliveryResult>;
   /** The outcomes, shared by every process that uses this queue. */
   readonly outcomes: OutcomeStore;
-  /** The history of its requests and events; undefined when it keeps none. @internal */
+  /** The history of its requests and events; undefined when it keeps none. */
   readonly journal?: Journal | undefined;
   /** The health of a receiver with this queue. @default healthy */
   health?(): Promise<Health>;
