@@ -38,6 +38,7 @@ export class JournalView {
   #readAllAtMs = 0;
   #readAtMs = -Infinity;
   #reading: Promise<History> | undefined;
+  #history: History | undefined;
 
   constructor(journal: Journal, hasQueue: boolean) {
     this.journal = journal;
@@ -65,25 +66,32 @@ export class JournalView {
   }
 
   async #readNew(): Promise<History> {
+    let isSame = false;
     try {
       const isKnown =
         this.#position !== undefined &&
         this.#entries.length < MAX_ENTRIES &&
         performance.now() - this.#readAllAtMs < READ_ALL_EVERY_MS;
       const added = isKnown ? await this.#readEntries(this.#position) : [];
+      isSame = isKnown && added.length === 0;
       if (isKnown && !added.some(isErasure)) this.#entries.push(...added);
       else await this.#readAll();
       for (const count of await this.journal.readCounts(this.#lastMinuteMs - LATE_MS)) {
-        this.#counts.set(`${count.minuteMs} ${count.name}`, count);
+        const key = `${count.minuteMs} ${count.name}`;
+        isSame &&= this.#counts.get(key)?.count === count.count;
+        this.#counts.set(key, count);
         this.#lastMinuteMs = Math.max(this.#lastMinuteMs, count.minuteMs);
       }
     } catch (error) {
       fail(error);
     }
-    return this.#join(Date.now() - DAY_MS);
+    if (!isSame || this.#history === undefined) this.#history = this.#join(Date.now() - DAY_MS);
+    return this.#history;
   }
 
   async #readAll(): Promise<void> {
+    // If it fails, the next read is of all, too.
+    this.#position = undefined;
     this.#readAllAtMs = performance.now();
     this.#entries = await this.#readEntries();
   }

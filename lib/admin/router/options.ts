@@ -12,8 +12,8 @@ import { isHttpOrigin } from "./cross-site";
 /** Settings of the console of `adminRouter`. */
 export interface ConsoleOptions {
   /**
-   * Shows identities in full, and the texts of devices and challenges. @default false: identities
-   * are masked, and the texts are left out
+   * Shows the identities of dead letters and waits in full, and the texts of devices and challenges.
+   * @default false: identities are masked, and the texts are left out
    */
   reveal?: boolean | undefined;
 }
@@ -78,7 +78,7 @@ export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
   },
   queue: {
     accepts: (value) =>
-      hasMethods(value, ["stats", "find", "deadLetters", "retry", "discard", "eraseUserData"]),
+      hasMethods(value, ["stats", "find", "deadGroups", "retry", "discard", "eraseUserData"]),
     expected: 'a queue of "express-push-verification/durable"',
     secret: true,
   },
