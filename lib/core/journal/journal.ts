@@ -12,6 +12,11 @@ export interface Journal {
   readonly isShared: boolean;
   /** Appends an entry, later. Never throws. */
   append(entry: NewEntry): void;
+  /**
+   * Whether an entry of a kind and a share would be dropped now, so that it need not be made; the caller
+   * counts it as "dropped". Undefined for a journal that drops others in its place.
+   */
+  isFull?(kind: JournalEntry["kind"], share: string): boolean;
   /** Adds 1 to the counters of the current minute, later. Never throws. */
   count(...names: CounterName[]): void;
   /**
