@@ -133,7 +133,7 @@ export function openQueue(
     POSTGRES_URL: postgres = "",
     REDIS_URL: connection = "",
   }: NodeJS.ProcessEnv = process.env,
-  options: { backoff?: number } = {},
+  options: { backoff?: number; journal?: boolean } = {},
 ): DurableQueue {
   const settings = { name: QUEUE_NAME, ...options };
   if (file !== "") return sqliteQueue({ file, ...settings });

@@ -10,7 +10,7 @@ import type { PushEventVersion } from "../event/event-parameters";
 export interface Journal {
   /** Whether it outlives this process, and has the entries of all others. */
   readonly isShared: boolean;
-  /** Appends an entry, later. Never throws. */
+  /** Appends an entry, later, and takes the object over. Never throws. */
   append(entry: NewEntry): void;
   /**
    * Whether an entry of a kind and a share would be dropped now, so that it need not be made; the caller
