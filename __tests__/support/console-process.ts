@@ -67,6 +67,8 @@ function startWorker(): void {
 
 function serve(options: NonNullable<ConsoleProcessSettings["receiver"]>): void {
   const push = pushWebhooks({ ...options, queue, confirm: confirmWith(client), logger: silent });
+  // Those of the worker, of which the comparison with the Webhooks knows nothing.
+  push.onAny(() => {});
   const actor = (req: express.Request) => req.get("x-user");
   const shown = { console: true, receiver: push, queue };
   const app = express()
