@@ -126,11 +126,12 @@ function describeNone(shown: ShownHistory | undefined): string {
  * so that no row moves under the pointer; of another filter always the newest.
  */
 function useShownRows(newest: readonly RequestRow[], hasFocus: boolean) {
-  const kept = useRef({ rows: newest, filter: journal.value?.filter });
+  const latest = { rows: newest, query: journal.value?.query };
+  const kept = useRef(latest);
   const [, draw] = useState({});
   const isHeld = hasFocus || kept.current.rows.some(({ id }) => id === place.value.id);
-  const release = () => (kept.current = { rows: newest, filter: journal.value?.filter });
-  if (!isHeld || kept.current.filter !== journal.value?.filter) release();
+  const release = () => (kept.current = latest);
+  if (!isHeld || kept.current.query !== latest.query) release();
   const byId = new Map(newest.map((row) => [row.id, row]));
   const rows = kept.current.rows.map((row) => byId.get(row.id) ?? row);
   const shownIds = new Set(rows.map(({ id }) => id));
