@@ -8,7 +8,7 @@
 /** The files to mutate by default, authentication, parsing and deduplication, and their tests. */
 const CORE: Record<string, string> = {
   "core/signature/signature":
-    "core/signature/{signature,auth-token} core/receiver/verify-push-request",
+    "core/signature/signature kit/auth-token core/receiver/verify-push-request",
   "core/receiver/authenticate": "core/receiver/{auth-tokens,verify-push-request,push-webhooks}",
   "core/receiver/ambiguity": "core/receiver/{ambiguity,ambiguity-honest}",
   "core/receiver/body": "core/receiver/{node-request,verify-push-request,web-request,deadline}",

@@ -19,7 +19,7 @@ export type {
   RejectedListener,
   RejectedRequest,
 } from "./core/observability/reporter";
-export type { Health } from "./core/observability/health";
+export type { Health } from "./kit/health";
 export type { Logger } from "./kit/logger";
 export type { AccountTokens, AuthTokenResolver, AuthTokens } from "./core/receiver/auth-tokens";
 
@@ -63,7 +63,8 @@ export type {
   V2ChallengeEvent,
   V2FactorEvent,
 } from "./core/event/event";
-export type { Pair, PushEventVersion } from "./core/event/event-parameters";
+export type { PushEventVersion } from "./core/event/event-parameters";
+export type { Pair } from "./kit/pairs";
 
 export { createMemoryDedupe } from "./core/delivery/memory-dedupe";
 export type { MemoryDedupeOptions } from "./core/delivery/memory-dedupe";

@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { redisQueue } from "express-push-verification/durable";
 import { createHandlers, PermanentError } from "express-push-verification";
-import { silent, storeFactor } from "../support/durable";
+import { storeFactor } from "../support/durable";
 import { envOf, startEmulator, startReceiver, stopEmulators } from "../support/emulators";
+import { openQueue } from "../support/engine";
 import { itWithRedis, startRedis, stopRedis } from "../support/redis";
 import { runCommand } from "../support/terminals";
 import { until } from "../support/waiting";
@@ -93,7 +93,7 @@ const QUEUE_ROWS: [line: string, code: number, stdout: RegExp][] = [
 
 itWithRedis("the commands of a queue", async () => {
   const { url } = await startRedis();
-  const queue = redisQueue({ name: "cli", connection: url, logger: silent, attempts: 1 });
+  const queue = openQueue("redis", { name: "cli", connection: url, attempts: 1 });
   const fails = createHandlers().onAny(() => {
     throw new PermanentError("down");
   });

@@ -4,11 +4,13 @@ import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import type { IncomingHttpHeaders } from "node:http";
 import { join } from "node:path";
 import express, { type Express, type RequestHandler } from "express";
-import { pushWebhooks, type PushWebhooks } from "express-push-verification";
+import { Pool, type PoolClient } from "pg";
+import { pushWebhooks, type Diagnostics, type PushWebhooks } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
 import { redisQueue } from "../../lib/durable/redis";
 import { eventFixture } from "express-push-verification/testing";
 import { findRecipe } from "../support/docs";
+import { describeWithPostgres, startPostgres, type PostgresProcess } from "../support/postgres";
 import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
 import { send, startServer, stopServers } from "../support/servers";
 import { useWarnings } from "../support/warnings";
@@ -37,6 +39,12 @@ interface Recipe {
     isStaff(req: express.Request): boolean;
   };
   eraseUser(queue: DurableQueue, accountSid: string, entityIdentity: string): Promise<object>;
+  handleOnce(
+    pool: Pool,
+    event: { account_sid: string; uuid: string },
+    change: (client: PoolClient) => Promise<unknown>,
+  ): Promise<void>;
+  onDeadLetter(act: (message: Diagnostics["dead-lettered"]) => void): void;
 }
 
 function load(name: string): Recipe {
@@ -123,6 +131,38 @@ it("the login in front of the console accepts its user and password alone", asyn
     expect(await ask(wrong)).toEqual([401, 'Basic realm="staff"']);
 });
 
+describeWithPostgres("a handler with the transaction of docs/idempotency.md", () => {
+  let server: PostgresProcess;
+  let pool: Pool;
+  beforeEach(async () => {
+    server = await startPostgres();
+    pool = new Pool({ connectionString: server.url });
+    const [, table = ""] = /^\/\/ (create table .*);$/m.exec(findRecipe("one_effect")) ?? [];
+    await pool.query(`${table}; create table login (approvals int); insert into login values (0)`);
+  });
+  afterEach(async () => {
+    await pool.end();
+    await server.remove();
+  });
+
+  it("has one effect for two runs at a time, and none for a run that fails", async () => {
+    const { handleOnce } = load("one_effect");
+    const event = eventFixture("challenge.approved");
+    const approve = (client: PoolClient) =>
+      client.query("update login set approvals = approvals + 1");
+    const fail = async (client: PoolClient) => {
+      await approve(client);
+      throw new Error("no mail server");
+    };
+    const count = async () => (await pool.query("select approvals from login")).rows;
+    await expect(handleOnce(pool, event, fail)).rejects.toThrow("no mail server");
+    expect(await count()).toEqual([{ approvals: 0 }]);
+    await Promise.all([1, 2].map(() => handleOnce(pool, event, approve)));
+    await handleOnce(pool, event, fail);
+    expect(await count()).toEqual([{ approvals: 1 }]);
+  });
+});
+
 describeWithRedis("a queue", () => {
   let queue: DurableQueue;
   beforeEach(async () => {
@@ -169,9 +209,12 @@ describeWithRedis("a queue", () => {
     );
     push.onAny(() => Promise.reject(new Error("no database")));
     push.onError(() => {});
+    const failed: object[] = [];
+    load("last_failure").onDeadLetter((message) => void failed.push(message));
     const worker = queue.work(push.handlers);
     await until(async () => (await queue.stats()).deadLetters === 2);
     await worker.close();
+    expect(failed).toEqual(users.map(() => ({ type: "factor.created", attempts: 2 })));
     const { eraseUser } = load("erase");
     const erased = await eraseUser(queue, ACCOUNT_SID, "user-1");
     expect(erased).toMatchObject({ deadLetters: 1 });

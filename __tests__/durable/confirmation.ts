@@ -147,7 +147,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await until(() => calls.includes("handle late 1"));
   });
 
-  it("that a tool of this package invented are no dead letters when they are not confirmed", async () => {
+  it("that a tool of this package invented are discarded when they are not confirmed", async () => {
     await open();
     confirm = () => false;
     const failed: string[] = [];
@@ -156,6 +156,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await expectDead("NOT_CONFIRMED", 1);
     await untilStats(receiver.queue, { waiting: 0, active: 0, deadLetters: 1 });
     expect(failed).toEqual(Array(3).fill("NOT_CONFIRMED"));
+    expect(await receiver.queue.find("trigger-1")).toHaveProperty("state", "discarded");
   });
 
   it("of other types are confirmed only if their text can be read in another way", async () => {

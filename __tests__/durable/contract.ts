@@ -325,13 +325,59 @@ export function describeContract(engine: StoppableEngine): void {
       expect(await queue.stats()).toMatchObject({ waiting: 3, deadLetters: 0 });
     });
 
-    it("lists more than a page, the oldest failure first", async () => {
-      const uuids = range(230).map((index) => `u${index}`);
-      await makeDead(...uuids.map((uuid) => factor(uuid)));
-      const deadLetters = await collect(queue.deadLetters());
-      expect(deadLetters.map(({ uuid }) => uuid).toSorted()).toEqual(uuids.toSorted());
-      const times = deadLetters.map(({ failedAt }) => Number(failedAt));
-      expect(times).toEqual(times.toSorted((a, b) => a - b));
+    /** 230 dead letters of two errors and three users, of each a half and a third. */
+    async function makeGroups(): Promise<void> {
+      const identityOf = (index: number) => `user number ${index % 3}`;
+      const messageOf = (event: PushEvent) =>
+        Number(event.uuid) % 2 === 0 ? `no ${event.entity_identity}` : "odd";
+      // A user is counted by a name that needs the secret of the store.
+      await queue.journal?.createPseudonym("ada");
+      fails = (event) => new PermanentError(messageOf(event));
+      const worker = work();
+      for (const index of range(230)) {
+        const names = { uuid: String(index), entity_identity: identityOf(index) };
+        await store(queuedEvent(eventFixture("factor.created", names)));
+      }
+      await untilStats(queue, { deadLetters: 230 });
+      await worker.close();
+    }
+
+    it("lists more than a page, the oldest failure first or last, of all or of one error", async () => {
+      await makeGroups();
+      const odd = { error: "HANDLER_FAILED: odd" };
+      for (const [filter, count] of [
+        [{}, 230],
+        [{ newestFirst: true }, 230],
+        [odd, 115],
+        [{ ...odd, newestFirst: true }, 115],
+        [{ error: "HANDLER_FAILED: none" }, 0],
+      ] as const) {
+        const listed = await collect(queue.deadLetters(filter));
+        expect(new Set(listed.map(({ uuid }) => uuid)).size).toBe(count);
+        if ("error" in filter) for (const one of listed) expect(one.error).toBe(filter.error);
+        const times = listed.map(({ failedAt }) => Number(failedAt));
+        const sorted = times.toSorted((a, b) => a - b);
+        expect(times).toEqual("newestFirst" in filter ? sorted.toReversed() : sorted);
+      }
+    });
+
+    it("groups all by their error without the values of the events, the largest group first", async () => {
+      await makeGroups();
+      expect(await queue.discard("1")).toBe(true);
+      const ofUsers = (await queue.deadGroups())[0]!;
+      const oldest = await collect(queue.deadLetters({ error: ofUsers.error }));
+      const times = oldest.map(({ failedAt }) => Number(failedAt));
+      expect(ofUsers).toEqual({
+        error: "HANDLER_FAILED: no <entity_identity>",
+        count: 115,
+        users: 3,
+        firstAtMs: times[0],
+        lastAtMs: times.at(-1),
+      });
+      const odd = { error: "HANDLER_FAILED: odd", users: 3 };
+      expect((await queue.deadGroups()).slice(1)).toMatchObject([{ ...odd, count: 114 }]);
+      expect(await queue.retryAll()).toBe(229);
+      expect(await queue.deadGroups()).toEqual([]);
     });
   });
 
@@ -482,25 +528,22 @@ export function describeContract(engine: StoppableEngine): void {
       await expectWaiting({ waiting: 2 }, startMs);
     });
 
-    it("counts an event whose pause is over as waiting since then, without a worker and beside a busy one", async () => {
+    it("counts an event whose pause is over as waiting since then, beside a busy worker and without one", async () => {
       const { opened, open: finish } = createGate();
       fails = ({ uuid }) => (uuid === "a" ? new Error("no") : opened);
-      const short = await open({ backoff: 300 });
-      const worker = work({}, short);
       const startMs = performance.now();
+      const worker = work({ concurrency: 1 }, await open({ backoff: 600_000 }));
       await store(factor("a"));
       await untilStats(queue, { delayed: 1 });
-      await worker.close();
-      await untilOldest(1);
-      await expectWaiting({ waiting: 1, active: 0, delayed: 0 }, startMs + 300);
       await store(factor("b"));
-      work({ concurrency: 1 }, short);
-      await untilStats(queue, { waiting: 1, active: 1, delayed: 0 });
-      await untilOldest(1);
-      await expectWaiting({ waiting: 1, active: 1, delayed: 0 }, startMs + 300);
-      fails = () => undefined;
+      await untilStats(queue, { active: 1 });
+      await engine.passTime(900_000);
+      await expectWaiting({ waiting: 1, active: 1, delayed: 0 }, startMs - 300_000);
+      expect((await queue.stats()).oldestWaitingMs).toBeGreaterThanOrEqual(300_000);
+      const closed = worker.close();
       finish();
-      await untilStats(queue, { waiting: 0 });
+      await closed;
+      await expectWaiting({ waiting: 1, active: 0, delayed: 0 }, startMs - 300_000);
     });
   });
 

@@ -1,5 +1,5 @@
 import { ClaimingPool, type WorkerContext } from "../../lib/durable/worker";
-import type { Claims } from "../../lib/durable/storage";
+import type { Claims, Storage } from "../../lib/durable/storage";
 
 afterEach(() => jest.useRealTimers());
 
@@ -19,7 +19,7 @@ it("purges every 5 s, goes on after 10 ms while there is more, also after a fail
   };
   const availability = { assertOpen() {}, watchWrite: (write: unknown) => write };
   const context = { availability, lookForEvents() {} } as unknown as WorkerContext;
-  const pool = new ClaimingPool(storage as unknown as Claims, context);
+  const pool = new ClaimingPool(storage as unknown as Claims & Pick<Storage, "erase">, context);
   await jest.advanceTimersByTimeAsync(16_000);
   expect(times).toEqual([5_000, 5_010, 5_020, 10_020, 15_020]);
   pool.stop();

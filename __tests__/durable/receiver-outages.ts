@@ -4,12 +4,13 @@ import type { QueueOptions } from "express-push-verification/durable";
 import { operate, receiveInto } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { send } from "../support/servers";
-import { testSignal, until } from "../support/waiting";
+import { countTime, testSignal, until } from "../support/waiting";
 import { useWarnings } from "../support/warnings";
 import { eventRequest } from "../support/webhook-requests";
 
 /** Describes that webhook requests wait for the store, get 503 in time, and no event is lost. */
 export function describeReceiverOutages(engine: StoppableEngine): void {
+  countTime();
   const warnings = useWarnings();
   let handled: string[];
 

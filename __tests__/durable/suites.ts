@@ -4,6 +4,7 @@ import { describeConfirmation } from "./confirmation";
 import { describeContract } from "./contract";
 import { describeForeignRows } from "./foreign-rows";
 import { describeFormats } from "./formats";
+import { describeJournal } from "./journal";
 import { describeMissingWebhooks } from "./missing-webhooks";
 import { describeReceiverOutages } from "./receiver-outages";
 import { describeTimes } from "./times";
@@ -16,6 +17,7 @@ export const SUITES: readonly (readonly [title: string, suite: EngineSuite])[] =
   ["events that need a confirmation", describeConfirmation],
   ["a receiver during an outage", describeReceiverOutages],
   ["times", describeTimes],
+  ["the journal", describeJournal],
   ["the data of a user", describeUserData],
   ["stores of other versions", describeFormats],
   ["waits whose webhook is missing", ({ open }) => describeMissingWebhooks(open)],

@@ -6,6 +6,8 @@ import { queuedEvent, sidOf, storeFactor, untilStats } from "../support/durable"
 import type { StoppableEngine } from "../support/engine";
 import { until } from "../support/waiting";
 
+/** The pause between purges, as purge.test.ts proves it; 50 ms here. */
+const PURGE_MS = 5_000;
 const TIMES = { attempts: 3, backoff: 20, dedupeTtlMs: 100_000, outcomeTtlMs: 200_000 };
 
 /** Describes the ends of the times that a queue promises. */
@@ -25,9 +27,15 @@ export function describeTimes(engine: StoppableEngine): void {
   beforeEach(async () => {
     handled = [];
     isDown = false;
+    const { setTimeout: start } = globalThis;
+    jest
+      .spyOn(globalThis, "setTimeout")
+      .mockImplementation((run, ms) => start(run, ms === PURGE_MS ? 50 : ms));
     queue = engine.open(TIMES);
     await queue.ready();
   });
+
+  afterEach(() => void jest.restoreAllMocks());
 
   async function makeDead(...uuids: string[]): Promise<void> {
     isDown = true;
@@ -113,9 +121,7 @@ export function describeTimes(engine: StoppableEngine): void {
 
   it("an event is handled at once, without a poll", async () => {
     // None of the times at which workers look for events comes.
-    const polls = jest
-      .spyOn(globalThis, "setInterval")
-      .mockImplementation(() => ({ unref() {} }) as never);
+    jest.spyOn(globalThis, "setInterval").mockImplementation(() => ({ unref() {} }) as never);
     await queue.close();
     const app = engine.open(TIMES);
     app.work(handlers);
@@ -124,6 +130,5 @@ export function describeTimes(engine: StoppableEngine): void {
     await until(() => handled.length === 1);
     await storeFactor(engine.open(TIMES), "of another process");
     await until(() => handled.length === 2);
-    polls.mockRestore();
   });
 }

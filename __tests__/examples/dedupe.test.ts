@@ -5,6 +5,9 @@ import { createPostgresDedupe, CREATE_TABLE, REMOVE_OLD } from "../../examples/d
 import { createRedisDedupe } from "../../examples/dedupe/redis";
 import { describeWithPostgres, startPostgres, type PostgresProcess } from "../support/postgres";
 import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
+import { countTime } from "../support/waiting";
+
+countTime();
 
 describeWithRedis("the dedupe store in Redis", () => {
   it("passes testDedupeStore", async () => {

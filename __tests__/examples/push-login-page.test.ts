@@ -2,11 +2,13 @@
 import type { Page } from "playwright-core";
 import { describeWithBrowser, useBrowser } from "../support/browser";
 import { expectGoodLooks } from "../support/page-looks";
+import { countTime } from "../support/waiting";
 import { PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
 
 describeWithBrowser("the page of the login", () => {
   let app: LoginApp;
 
+  countTime();
   const { openPage, takeFaults, allowFaults } = useBrowser();
   afterEach(() => app.stop());
 
@@ -120,8 +122,9 @@ describeWithBrowser("the page of the login", () => {
   });
 
   it("says that the phone did not respond in time", async () => {
-    const page = await open(1_000);
+    const page = await open(60_000, 60_000);
     await enterPassword(page);
+    await app.passAttempt();
     await visible(page, "expired");
     await expectGoodLooks(page, "login-expired");
   });

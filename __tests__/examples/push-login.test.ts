@@ -5,7 +5,7 @@ import { signedRequest } from "express-push-verification/testing";
 import type { WebhookRequest } from "../../lib/core/signature/signed-request";
 import { npm } from "../support/npm";
 import { describeNeeds } from "../support/platform";
-import { until } from "../support/waiting";
+import { countTime, until } from "../support/waiting";
 import { startGroup } from "./process-group";
 import { ADA, PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
 
@@ -45,6 +45,7 @@ describe("the login example", () => {
     return browser;
   }
 
+  countTime();
   beforeEach(() => start());
   afterEach(() => app.stop());
 
@@ -91,7 +92,7 @@ describe("the login example", () => {
     ["signed-in", "approve", 60_000, 5_000],
     ["denied", "deny", 10_000, 20_000],
     ["denied", "deny", 60_000, 5_000],
-    ["expired", undefined, 3_000],
+    ["expired", undefined, 60_000, 60_000],
     ["waiting", undefined, 60_000, 100],
     // The service cannot be asked.
     ["unknown", undefined, 1_500, 30_000],
@@ -104,7 +105,9 @@ describe("the login example", () => {
     const logged = jest.spyOn(console, "error").mockImplementation(() => {});
     if (state === "unknown") await app.emulator.close();
     if (response !== undefined) await respondOnPhone(response);
-    const outcome = await browser.post("/login/outcome");
+    const ended = browser.post("/login/outcome");
+    if (state === "expired") await app.passAttempt();
+    const outcome = await ended;
     logged.mockRestore();
     const status = state === "waiting" ? 202 : 200;
     expect(outcome).toMatchObject({ status, body: { state } });

@@ -161,7 +161,7 @@ async function checkReceiver(): Promise<void> {
   const port = await startServer(push, { keepAliveTimeout: 0 });
   const good = eventRequest("challenge.approved");
   const bytes = Buffer.from(good.body ?? "");
-  const signed = joinParams(decodeForm(bytes));
+  const signed = decodeForm(bytes).joined;
 
   await check("random bytes", fc.uint8Array({ maxLength: 2_000 }), async (sent) => {
     const before = events.length;

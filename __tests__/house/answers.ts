@@ -8,7 +8,11 @@ import { readSection, readText, ROOT } from "../support/docs";
  */
 const ANSWERS: [question: string, file?: string, text?: string][] = [
   ["a self-signed certificate, a TLS error"],
-  ["use `require` or `import`, CommonJS, TypeScript", "release/package.test.ts", "createRequire"],
+  [
+    "use `require` or `import`, CommonJS, `ERR_REQUIRE_ESM`, TypeScript",
+    "release/package.test.ts",
+    "createRequire",
+  ],
   ["choose which event types are sent", "admin/client/configuration-drift.test.ts", "ensure"],
   ["know whether the service retries after a 500"],
   ["the user approved, and the webhook never came", "docs/login-exits.test.ts", "never arrives"],
@@ -66,7 +70,11 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
     "core/signature/explain/changed-requests.test.ts",
     "PARAMS_",
   ],
-  ["it fails since the token was rotated", "token-rotation.test.ts", "it.each"],
+  [
+    "it fails since the token was rotated, primary and secondary token",
+    "token-rotation.test.ts",
+    "it.each",
+  ],
   [
     "I verify `JSON.stringify(req.body)`, and it is always false",
     "core/signature/explain/changed-requests.test.ts",
@@ -79,7 +87,7 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
   ],
   [
     "`authToken` is not set, an environment variable or `.env` is not loaded",
-    "core/signature/auth-token.test.ts",
+    "kit/auth-token.test.ts",
     "a token that anyone can guess",
   ],
   [
@@ -111,7 +119,7 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
     "signs in when the phone approves",
   ],
   [
-    "a job is stuck, stalled, or runs again after its worker hung",
+    "a job is stuck, locked, stalled, or runs again after its worker hung",
     "durable/contract.ts",
     "lose no event that they stored when they are killed",
   ],
@@ -120,6 +128,36 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
     "durable/contract.ts",
     "makes an event that exhausted its attempts one",
   ],
+  ["Jest does not exit, open handles", "docs/troubleshooting.test.ts", "CLOSING"],
+  ['"database is locked"', "durable/sqlite/file.test.ts", "FILE_IN_USE"],
+  ["`CROSSSLOT`, a Redis Cluster; Redis is full", "durable/setups/redis.test.ts", "cluster"],
+  ["`PayloadTooLargeError`, request entity too large", "docs/troubleshooting.test.ts", '["413"'],
+  [
+    "my `webhook_url` has a query string, or a user and a password",
+    "core/signature/signed-parts.test.ts",
+    "query",
+  ],
+  ["Authy, OneTouch, `X-Authy-Signature`", "core/receiver/signature-headers.test.ts", "of Authy"],
+  [
+    "the challenge expired, the user never answered",
+    "emulator/api/entities-api.test.ts",
+    'status: "expired"',
+  ],
+  ["stop retrying an event that can never be handled", "durable/contract.ts", "PermanentError"],
+  [
+    "know when an event has failed for ever, after all retries",
+    "docs/recipes.test.ts",
+    "onDeadLetter",
+  ],
+  ["write to my database in one transaction with the event", "docs/recipes.test.ts", "one effect"],
+  ["pause the handlers, maintenance of a database", "durable/health.test.ts", "NO_WORKER"],
+  ["use pgbouncer or another pooler", "durable/setups/postgres.test.ts", "POSTGRES_POOLED"],
+  [
+    "keep the table or the file of a queue small, clean up old events",
+    "durable/purge.test.ts",
+    "purges every 5 s",
+  ],
+  ["redact or encrypt what is stored"],
   ["events are not handled, `NO_WORKER`", "durable/health.test.ts", "NO_WORKER"],
   ["requests are lost in each deploy", "release/nginx.test.ts", "lose no request while one closes"],
   ["a code in capitals, such as `STORE_UNAVAILABLE`", "cli/why.test.ts", "explains each code"],
@@ -185,9 +223,9 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
   ],
   ["use several accounts, subaccounts", "accounts.test.ts", "two accounts on one receiver"],
   [
-    "use serverless functions, cold starts",
-    "core/receiver/deadline.test.ts",
-    "handlers that run after the response",
+    "use serverless functions: cold starts, a frozen process, work after the response, `waitUntil`",
+    "docs/frozen-functions.test.ts",
+    "stops its handlers in the middle",
   ],
   ["a checklist before I go live", "health-probes.test.ts", "docs/production.md"],
   [

@@ -25,7 +25,7 @@ const PAGE = /^admin\/console\/page\/[\w-]+\.tsx$/;
 const HOMES: Record<string, RegExp> = {
   "body-parser": /^admin\/http\/json-body\.ts$/,
   "node:crypto":
-    /^(kit\/hash|core\/(signature\/(signature|hmac|device-key)|receiver\/auth-tokens)|emulator\/resources\/(auth-payload|totp))\.ts$/,
+    /^(kit\/(hash|es256-key)|core\/(signature\/(signature|hmac)|receiver\/auth-tokens)|emulator\/resources\/(auth-payload|totp))\.ts$/,
   express: /^admin\/(http\/(json-body|route)|router\/[\w-]+|console\/console)\.ts$/,
   zod: /^(admin|durable|emulator|cli)\//,
   "zod/mini": /^core\/event\/(schema|parse)\.ts$/,

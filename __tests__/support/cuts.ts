@@ -20,7 +20,9 @@ const SID_CHARACTERS = 34;
 /** The text that is signed beside the URL. */
 export function joinCut(cut: Cut): string {
   const sorted = cut.toSorted(([a, x], [b, y]) => (a < b ? -1 : a > b ? 1 : x < y ? -1 : 1));
-  const distinct = sorted.filter((pair, at) => String(pair) !== String(sorted[at - 1]));
+  const distinct = sorted.filter(
+    (pair, at) => JSON.stringify(pair) !== JSON.stringify(sorted[at - 1]),
+  );
   return distinct.map(([name, value]) => name + value).join("");
 }
 

@@ -9,6 +9,8 @@ import {
   type PostgresQueueOptions,
   type RedisQueueOptions,
 } from "express-push-verification/durable";
+import { createQueue, type Engine } from "../../lib/durable/queue";
+import type { QueueSettings } from "../../lib/durable/queue-options";
 import { createChildProcesses } from "./child-processes";
 import { closeLater, closeOpened, silent } from "./durable";
 
@@ -58,6 +60,8 @@ export interface EngineUnderTest {
   failures: (EngineOutage & { error: string })[];
   /** Makes the times of the store earlier: as if so much time had passed. */
   passTime(ms: number): unknown;
+  /** Creates its storage, which is not connected, and what {@link createQueue} needs beside it. */
+  createStorage(): [engine: Engine, settings: QueueSettings];
   /** Lists the tables of the rows, or the kinds of the keys, that are not those of the set-up. */
   listKept(): string[] | Promise<string[]>;
   format: EngineFormat;
@@ -74,6 +78,10 @@ type EngineOptions = Partial<Omit<RedisQueueOptions & PostgresQueueOptions, "con
 export type StoppableEngine = EngineUnderTest & {
   /** Opens the queue as a process would. */
   open(options?: EngineOptions): DurableQueue;
+  /** Opens the queue with a storage that was changed. */
+  openChanged(change: Partial<Engine>): DurableQueue;
+  /** Opens the storage alone. */
+  openStorage(): Promise<Engine>;
   /** Starts a process on the queue, of `queue-process.ts`, and resolves when it is ready. */
   startProcess(onMessage: (message: string) => void, ...args: string[]): Promise<ChildProcess>;
   killProcess(child: ChildProcess): Promise<void>;
@@ -97,6 +105,15 @@ export function runSuite<Own>(suite: EngineSuite<Own>, engine: EngineUnderTest &
     startProcess: (onMessage, ...args) =>
       processes.start([engine.kind, JSON.stringify(engine.place()), ...args], onMessage),
     killProcess: processes.kill,
+    openChanged: (change) => {
+      const [storage, settings] = engine.createStorage();
+      return closeLater(createQueue(Object.assign(storage, change), settings));
+    },
+    async openStorage() {
+      const [storage] = engine.createStorage();
+      await closeLater(storage).connect(() => {});
+      return storage;
+    },
     open: (options) => closeLater(openQueue(engine.kind, { ...engine.place(), ...options })),
   });
   afterEach(async () => {

@@ -7,9 +7,9 @@ const timers = require("node:timers");
 const promises = require("node:timers/promises");
 
 const { setTimeout: sleep } = promises;
-/** How long a timer may go on after its test. */
+/** How long a timer may go on after its test, while this process runs. */
 const TIMERS_MS = 3_000;
-/** How long a closed socket or a killed process may take to end. */
+/** How long a closed socket or a killed process may take to end, while this process runs. */
 const ENDS_MS = Number(process.env.PUSH_TEST_ENDS_MS ?? 60_000);
 const PAUSE_MS = 20;
 /** Files that tools keep for their next process. */
@@ -103,8 +103,7 @@ exports.Leftovers = class Leftovers {
 };
 
 async function settle(limitMs, isSettled) {
-  const endMs = performance.now() + limitMs;
-  while (!isSettled() && performance.now() < endMs) await sleep(PAUSE_MS);
+  for (let ms = 0; !isSettled() && ms < limitMs; ms += PAUSE_MS) await sleep(PAUSE_MS);
 }
 
 // oxlint-disable-next-line no-underscore-dangle

@@ -10,6 +10,7 @@ import { readSettings } from "../../examples/push-login/settings";
 import { createSimulatedPhone } from "../../examples/push-login/simulated-phone";
 import { envOf, startEmulator } from "./emulators";
 import { createReceiver } from "./receivers";
+import { until } from "./waiting";
 
 export const PASSWORD = "correct horse";
 /** The identity of the user ada. */
@@ -68,11 +69,20 @@ export async function startLoginApp(ttlMs = 60_000, waitMs = 20_000) {
 
   /** From now on, no webhook request reaches the app. */
   const loseWebhooks = () => client.webhooks.delete(webhook.sid);
+  /** On a clock of the tests: ends the attempt of the next request that waits for its outcome. */
+  async function passAttempt(): Promise<void> {
+    const wait = jest.spyOn(push, "waitForChallenge");
+    await until(() => wait.mock.calls.length > 0);
+    wait.mockRestore();
+    await jest.advanceTimersByTimeAsync(ttlMs);
+  }
+
   /** The number that the newest login shows. */
   const readNumber = () =>
     emulator.fetchChallenge(challengeSids.at(-1) ?? "").hidden_details?.number as string;
 
-  return { url, emulator, loseWebhooks, readNumber, push, rejected, challengeSids, server, stop };
+  const actions = { loseWebhooks, passAttempt, readNumber, stop };
+  return { url, emulator, push, rejected, challengeSids, server, ...actions };
 }
 
 export type LoginApp = Awaited<ReturnType<typeof startLoginApp>>;

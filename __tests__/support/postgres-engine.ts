@@ -1,7 +1,8 @@
 import { Client } from "pg";
-import type { PostgresSettings } from "../../lib/durable/postgres/options";
+import { resolvePostgresOptions, type PostgresSettings } from "../../lib/durable/postgres/options";
 import { prepareSchema } from "../../lib/durable/postgres/schema";
-import { QUEUE_NAME as name } from "./durable";
+import { ServerStorage } from "../../lib/durable/postgres/server-storage";
+import { QUEUE_NAME as name, silent } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import * as postgres from "./postgres";
 import { ageRows, listRows } from "./sql-tables";
@@ -58,6 +59,11 @@ export function describeOnPostgres(
         },
       ],
       passTime: (ms) => server.query(ageRows(`${schema()}.`, ms)),
+      createStorage() {
+        const place = { name, connection: server.url, schema: schema(), logger: silent };
+        const settings = resolvePostgresOptions(place);
+        return [new ServerStorage(settings), settings];
+      },
       async listKept() {
         return (await server.query(listRows(`${schema()}.`))).map(({ kind }) => String(kind));
       },

@@ -1,9 +1,14 @@
 import { prepareFormat } from "../../lib/durable/redis/format";
-import { QUEUE_NAME as name } from "./durable";
+import { resolveRedisOptions } from "../../lib/durable/redis/options";
+import { RedisStore } from "../../lib/durable/redis/redis-store";
+import { QUEUE_NAME as name, silent } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "./redis";
 
-/** ARGV: by how many milliseconds each key that expires does so earlier, except those of workers. */
+/**
+ * ARGV: by how many milliseconds each key that expires does so earlier, except those of workers, and
+ * each pause of a job ends earlier, whose score is 2^12 times its end.
+ */
 const PASS_TIME = `
   for _, kind in ipairs({ "uuid", "de", "outcome", "discarded" }) do
     for _, key in ipairs(redis.call("KEYS", "*:" .. kind .. ":*")) do
@@ -12,10 +17,29 @@ const PASS_TIME = `
         redis.call("PEXPIRE", key, left - ARGV[1])
       end
     end
+  end
+  for _, key in ipairs(redis.call("KEYS", "*:delayed")) do
+    for _, id in ipairs(redis.call("ZRANGE", key, 0, -1)) do
+      redis.call("ZINCRBY", key, -ARGV[1] * 4096, id)
+      local job = string.sub(key, 1, -8) .. id
+      local data = cjson.decode(redis.call("HGET", job, "data"))
+      data.dueAtMs = data.dueAtMs - ARGV[1]
+      redis.call("HSET", job, "data", cjson.encode(data))
+    end
+  end
+  for _, list in ipairs(redis.call("KEYS", "*:journal")) do
+    for _, member in ipairs(redis.call("ZRANGE", list, 0, -1)) do
+      local id = string.match(member, "^%d+")
+      local earlier = string.format("%.0f", id - 1000 * ARGV[1])
+      redis.call("ZREM", list, member)
+      redis.call("ZADD", list, earlier, earlier .. string.sub(member, #id + 1))
+      redis.call("HSET", list .. ":texts", earlier, redis.call("HGET", list .. ":texts", id))
+      redis.call("HDEL", list .. ":texts", id)
+    end
   end`;
 
 /** The keys of the set-up, and of workers; those of BullMQ among them. */
-const SET_UP = /^(meta|id|events|format|marker|stalled-check|workers|confirmed)$/;
+const SET_UP = /^(meta|id|events|format|marker|stalled-check|workers|confirmed|secret)$/;
 /** The kinds of keys that stay until something removes them; the others must expire. */
 const LASTING = /^(job|dead|active|wait|delayed|stalled)$/;
 
@@ -27,7 +51,9 @@ async function listKeys({ redis }: RedisServer): Promise<string[]> {
     if (queue === "queues" || SET_UP.test(first)) return [];
     const kind = /^[\da-f]{32}-/.test(first) ? "job" : first;
     if (LASTING.test(kind)) return [kind];
-    return (await redis.pttl(key)) < 0 ? [`lasting ${[kind, ...rest].join(":")}`] : [kind];
+    const isLasting = (await redis.pttl(key)) < 0;
+    if (kind === "journal" && !isLasting) return [];
+    return isLasting ? [`lasting ${[kind, ...rest].join(":")}`] : [kind];
   });
   return (await Promise.all(kinds)).flat().toSorted();
 }
@@ -61,6 +87,10 @@ export function describeOnRedis(
       keepsRuns: false,
       kill,
       passTime: (ms) => server.redis.eval(PASS_TIME, 0, ms),
+      createStorage() {
+        const settings = resolveRedisOptions({ name, connection: server.url, logger: silent });
+        return [new RedisStore(settings), settings];
+      },
       listKept: () => listKeys(server),
       outages: [{ name: "is stopped", begin: () => server.stop(), end }, kill, freeze],
       format: {

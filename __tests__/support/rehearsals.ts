@@ -41,9 +41,9 @@ const PATH = "/webhooks/push";
 /** The clock of the service is right, also where a test changes that of the app. */
 const now = () => performance.timeOrigin + performance.now();
 
-/** Starts app and service, rehearses a login, and returns also what is left of its user. */
-export async function rehearseBroken(broken: Broken) {
-  const { webhook = {}, queue, handler = () => {}, timeoutMs = 20_000 } = broken;
+/** Starts app and service. */
+export async function startBroken(broken: Broken) {
+  const { webhook = {}, queue, handler = () => {} } = broken;
   const emulator = await startEmulator({ now });
   let listener: RequestListener = (_req, res) => void res.end();
   const publicUrl = `${await startTarget((req, res) => listener(req, res))}${PATH}`;
@@ -76,7 +76,13 @@ export async function rehearseBroken(broken: Broken) {
       emulator.createWebhook({ ...created, ...webhook });
   }
   if (queue !== undefined && broken.hasWorker !== false) queue.work(receiving.handlers);
-  const report = await rehearse({ push, client, timeoutMs });
+  return { push, receiving, client, emulator };
+}
+
+/** Starts app and service, rehearses a login, and returns also what is left of its user. */
+export async function rehearseBroken(broken: Broken) {
+  const { push, receiving, client, emulator } = await startBroken(broken);
+  const report = await rehearse({ push, client, timeoutMs: broken.timeoutMs ?? 20_000 });
   const entity = `/v2/Services/${emulator.serviceSid}/Entities/${report.identity}`;
   const { status: entityStatus } = await callApi(emulator, "GET", entity);
   await push.close({ deadlineMs: 0 });

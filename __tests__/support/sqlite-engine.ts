@@ -1,7 +1,9 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { openDatabase } from "../../lib/durable/sqlite/database";
+import { createFileStorage } from "../../lib/durable/sqlite/file-storage";
+import { resolveSqliteOptions } from "../../lib/durable/sqlite/options";
 import { connect, type SqliteConnection } from "../../lib/durable/sqlite/node-sqlite";
-import { QUEUE_NAME as name } from "./durable";
+import { QUEUE_NAME as name, silent } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import { createFile, execute, query, removeFiles } from "./sqlite";
 import { ageRows, listRows } from "./sql-tables";
@@ -37,6 +39,10 @@ export function describeOnSqlite(title: string, suite: EngineSuite): void {
       outages: [freeze],
       failures: [],
       passTime: (ms) => void execute(file, ageRows("", ms)),
+      createStorage() {
+        const settings = resolveSqliteOptions({ name, file, logger: silent });
+        return [createFileStorage(settings), settings];
+      },
       listKept: () => query(file, listRows("")).map(({ kind }) => String(kind)),
       format: {
         codes: "FILE",

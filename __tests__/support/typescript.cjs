@@ -4,6 +4,7 @@
 const { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } = require("node:fs");
 const Module = require("node:module");
 const { join } = require("node:path");
+const { threadId } = require("node:worker_threads");
 
 const ROOT = join(__dirname, "..", "..");
 const NAME = /^express-push-verification(?=\/|$)/;
@@ -21,7 +22,7 @@ function readTransformed(file) {
   const transformed = join(cache, `${encodeURIComponent(file)}.js`);
   if (existsSync(transformed)) return readFileSync(transformed, "utf8");
   const code = transform(file);
-  const unfinished = `${transformed}.${process.pid}`;
+  const unfinished = `${transformed}.${process.pid}.${threadId}`;
   writeFileSync(unfinished, code);
   renameSync(unfinished, transformed);
   return code;

@@ -1,9 +1,9 @@
 /**
  * What the outcome of a challenge costs on each engine: the same event is stored with its outcome, and
  * without, as it is where a worker confirms it first; in turns in one run, in CPU time of the app and of
- * the server, which other programs disturb less than they disturb a rate.
+ * the server, which other programs disturb less than they disturb a rate, and in stores a second.
  *
- * npm run node24 -- --import tsx bench/durable/outcomes.ts [rounds] [events]
+ * npm run node24 -- --import tsx bench/durable/outcomes.ts [rounds] [events] [engine]
  *
  * LANES: how many events are stored at a time.
  */
@@ -13,13 +13,13 @@ import { eventFixture } from "express-push-verification/testing";
 import { openQueue, startStore, type BenchStore } from "./engine";
 import { percentile, queuedEvent } from "./processes";
 
-const [, , rounds = "7", events = "5000"] = process.argv;
+const [, , rounds = "7", events = "5000", only] = process.argv;
 const LANES = Number(process.env.LANES ?? 64);
 /** The kernel counts the CPU time of a process in hundredths of a second. */
 const TICK_US = 10_000;
 
-/** The CPU time of a store, in microseconds of the app and of the server. */
-type Cost = [app: number, server: number];
+/** The CPU time of a store, in microseconds of the app and of the server, and how many a second. */
+type Cost = [app: number, server: number, perSecond: number];
 
 function store(queue: DurableQueue, hasOutcome: boolean): Promise<unknown> {
   const uuid = crypto.randomUUID();
@@ -58,28 +58,31 @@ async function measure(queue: DurableQueue, bench: BenchStore, hasOutcome: boole
     while (left-- > 0) await store(queue, hasOutcome);
   };
   const [app, server] = [process.cpuUsage(), readServerUs(bench)];
+  const startMs = performance.now();
   await Promise.all(Array.from({ length: LANES }, lane));
   const { user, system } = process.cpuUsage(app);
   const serverUs = readServerUs(bench) - server;
-  return [user + system, serverUs].map((us) => us / Number(events)) as Cost;
+  const seconds = (performance.now() - startMs) / 1_000;
+  const count = Number(events);
+  return [(user + system) / count, serverUs / count, count / seconds];
 }
 
 function medianOf(measured: readonly Cost[]): Cost {
-  const median = (part: 0 | 1) =>
+  const median = (part: 0 | 1 | 2) =>
     Number(
       percentile(
         measured.map((cost) => cost[part]),
         0.5,
       ),
     );
-  return [median(0), median(1)];
+  return [median(0), median(1), median(2)];
 }
 
-const describe = ([app, server]: Cost) =>
-  `${app.toFixed(0)} µs of the app, ${server.toFixed(0)} of the server`;
+const describe = ([app, server, perSecond]: Cost) =>
+  `${app.toFixed(0)} µs of the app, ${server.toFixed(0)} of the server, ${perSecond.toFixed(0)}/s`;
 
 async function main(): Promise<void> {
-  for (const engine of ["redis", "sqlite", "postgres"]) {
+  for (const engine of only === undefined ? ["redis", "sqlite", "postgres"] : [only]) {
     const bench = await startStore(engine);
     const queue = openQueue(bench.env);
     await queue.ready();
@@ -93,7 +96,8 @@ async function main(): Promise<void> {
         measured.push(await measure(queue, bench, hasOutcome));
       }
     }
-    const [without = [0, 0], withOutcome = [0, 0]] = [...costs.values()].map(medianOf);
+    const none: Cost = [0, 0, 0];
+    const [without = none, withOutcome = none] = [...costs.values()].map(medianOf);
     const ratio = (withOutcome[0] + withOutcome[1]) / (without[0] + without[1]);
     console.log(
       `${engine}: ${describe(without)}; with the outcome ${describe(withOutcome)}: ${ratio.toFixed(2)}`,

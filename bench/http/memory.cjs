@@ -10,7 +10,7 @@ const { signRequest } = require("./requests.cjs");
 
 function holdOutcome(outcomes) {
   const { body } = signRequest();
-  outcomes.record("", toOutcome(parseEvent(decodeForm(body))));
+  outcomes.record("", toOutcome(parseEvent(decodeForm(body).pairs)));
 }
 
 function holdUuid(dedupe) {

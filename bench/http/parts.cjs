@@ -10,7 +10,7 @@ const { parseEvent } = require("../../dist/core/event/parse.js");
 const { decodeForm } = require("../../dist/core/event/form.js");
 const { AmbiguityCheck } = require("../../dist/core/receiver/ambiguity.js");
 const { createTokenKey } = require("../../dist/core/signature/hmac.js");
-const { findMatch, joinParams } = require("../../dist/core/signature/signature.js");
+const { findMatch } = require("../../dist/core/signature/signature.js");
 const { makeExchange } = require("./exchange.cjs");
 const { median } = require("./median.cjs");
 const { AUTH_TOKEN, PUBLIC_URL, signRequest } = require("./requests.cjs");
@@ -46,8 +46,7 @@ function claimAndComplete({ event: { account_sid: accountSid, uuid }, signature 
 
 const PARTS = {
   "node:http: objects, body and an empty 200": (request) => readAndRespond(makeExchange(request)),
-  "form: decoded": ({ bytes }) => decodeForm(bytes),
-  "signature: sorted and joined": ({ params }) => joinParams(params),
+  "form: decoded, sorted and joined": ({ bytes }) => decodeForm(bytes),
   "signature: HMAC and comparison": ({ signature, joined }) =>
     findMatch(signature, keys, [PUBLIC_URL], joined),
   "event: all JSON and the schema": ({ params }) => parseEvent(params),
@@ -60,8 +59,8 @@ const WHOLE = "the receiver";
 function makeRequest() {
   const { signature, body } = signRequest();
   const bytes = Buffer.from(body);
-  const params = decodeForm(bytes);
-  return { signature, bytes, params, joined: joinParams(params), event: parseEvent(params) };
+  const { pairs: params, joined } = decodeForm(bytes);
+  return { signature, bytes, params, joined, event: parseEvent(params) };
 }
 
 async function measureRound(run) {

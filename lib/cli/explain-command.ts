@@ -1,21 +1,12 @@
 import { Option, type Command } from "commander";
-import {
-  type Capture,
-  createGetParts,
-  explain as explainSignature,
-  explainCause,
-  joinReceivedUrl,
-  listBodyPairs,
-  SIGNATURE_HEADERS,
-  type SignatureCause,
-  type SignatureReport,
-  UncoveredTargetError,
-} from "../core/door";
-import { readCaptures } from "./record-command";
+import { explainCapture, SIGNATURE_HEADERS } from "../core/door";
+import { readCaptures, type Capture } from "./record-command";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";
 import { readSecret, readVariable } from "./environment";
 import { readTextFile } from "./text-file";
 import { choice, UsageError } from "./arguments";
+
+type SignatureReport = ReturnType<typeof explainCapture>;
 
 interface ExplainOptions {
   url: string;
@@ -58,8 +49,12 @@ export function addExplainCommand(program: Command, terminal: Terminal): void {
     .option("--json", "print one JSON document")
     .action(async (options: ExplainOptions) => {
       const requests = await listRequests(terminal, options);
-      const reports: SignatureReport[] = [];
-      for (const request of requests) reports.push(await explain(terminal, options, request));
+      const { url: publicUrl, signatureHeader, accountSid } = options;
+      const authToken = await readSecret(terminal, "PUSH_AUTH_TOKEN");
+      const reports = requests.map(({ capture, lines }) => {
+        const signature = findSignature(lines, signatureHeader);
+        return explainCapture(capture, { authToken, publicUrl, accountSid, signature });
+      });
       if (reports.some(({ matches }) => !matches)) terminal.hasFailed = true;
       const [report, ...others] = reports;
       if (options.json === true) printJson(terminal, others.length === 0 ? report : reports);
@@ -67,11 +62,10 @@ export function addExplainCommand(program: Command, terminal: Terminal): void {
     });
 }
 
+/** A request, and the lines that may hold its signature. */
 interface ExplainedRequest {
-  method: "POST" | "GET";
-  headers: string[];
-  receivedUrl: string | undefined;
-  body: Buffer | undefined;
+  capture: Parameters<typeof explainCapture>[0];
+  lines: string[];
 }
 
 async function listRequests(
@@ -88,47 +82,14 @@ async function listRequests(
   if (method === "POST" && bodyFile === undefined) {
     printNote(terminal, "Without --body-file, only the URL and the signature are checked.");
   }
-  const body = bodyFile === undefined ? undefined : await readBodyFile(terminal, bodyFile);
-  return [{ method, headers: header, receivedUrl, body }];
+  const bytes = bodyFile === undefined ? undefined : await readBodyFile(terminal, bodyFile);
+  const body = bytes?.toString("base64");
+  // Without headers: those of a command line need not show the URL.
+  return [{ capture: { method, headers: [], url: receivedUrl, body }, lines: header }];
 }
 
-function fromCapture({ method, url, headers, body }: Capture): ExplainedRequest {
-  const listHeader = (name: string) =>
-    headers.flatMap(([own, value]) => (own.toLowerCase() === name ? [value] : []));
-  return {
-    method: method === "GET" ? "GET" : "POST",
-    headers: headers.map((header) => header.join(": ")),
-    receivedUrl: joinReceivedUrl({ target: url, listHeader }),
-    body: Buffer.from(body, "base64"),
-  };
-}
-
-async function explain(
-  terminal: Terminal,
-  { url, signatureHeader, accountSid }: ExplainOptions,
-  { method, headers, receivedUrl, body }: ExplainedRequest,
-): Promise<SignatureReport> {
-  const signature = findSignature(headers, signatureHeader);
-  let signedUrl = url;
-  if (method === "GET" && receivedUrl !== undefined) {
-    try {
-      signedUrl = createGetParts([url], "exact")(receivedUrl)[0]?.signedUrls[0] ?? url;
-    } catch (error) {
-      return error instanceof UncoveredTargetError
-        ? explainCause("URL_QUERY_EXTRA", error.publicUrl)
-        : explainCause("URL_QUERY_ENCODING");
-    }
-  }
-  return explainSignature({
-    authToken: await readSecret(terminal, "PUSH_AUTH_TOKEN"),
-    url: signedUrl,
-    method,
-    signature,
-    params: method === "POST" ? (listBodyPairs(body) ?? []) : [],
-    body: method === "POST" ? body : undefined,
-    receivedUrl,
-    accountSid,
-  });
+function fromCapture(capture: Capture): ExplainedRequest {
+  return { capture, lines: capture.headers.map((header) => header.join(": ")) };
 }
 
 /**
@@ -185,7 +146,7 @@ function printReport(terminal: Terminal, { matches, causes, tried }: SignatureRe
   printPainted(terminal, "dim", summary);
 }
 
-function describeSubject({ code, isProven, subject }: SignatureCause): string {
+function describeSubject({ code, isProven, subject }: SignatureReport["causes"][number]): string {
   if (subject === undefined) return "";
   const label = isProven && code.startsWith("URL_") ? ", signed URL" : "";
   return `${label}: ${subject}`;

@@ -10,7 +10,7 @@ import * as z from "zod";
 import { createListener } from "../kit/callbacks";
 import { isForOtherPage, isLocalHost, readLimited } from "../kit/local-server";
 import { parseJson } from "../kit/text";
-import { type Capture, pairHeaders } from "../core/door";
+import { pairHeaders } from "../kit/pairs";
 import { print, printJson, printNote, printPainted, type Terminal } from "./terminal";
 import { readTextFile } from "./text-file";
 import { addServerOptions, assertUrl, type ServerOptions, UsageError } from "./arguments";
@@ -31,9 +31,12 @@ const MAX_BODY_BYTES = 1_048_576;
 const captureSchema = z.object({
   method: z.string(),
   url: z.string(),
-  headers: z.array(z.tuple([z.string(), z.string()])),
+  headers: z.array(z.tuple([z.string(), z.string()]).readonly()),
   body: z.string(),
 });
+
+/** One request as it arrived, as `Capture` of the main entry. */
+export type Capture = z.infer<typeof captureSchema>;
 
 /** Reads a file of captures. @throws UsageError for a file without any, or a line that is none. */
 export async function readCaptures(terminal: Terminal, file: string): Promise<Capture[]> {

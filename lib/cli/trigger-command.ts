@@ -3,14 +3,13 @@ import { Argument, type Command } from "commander";
 import { createSid } from "../kit/sid";
 import { cutText } from "../kit/text";
 import {
-  FORM_CONTENT_TYPES,
-  hasParameter,
   INVENTED_PREFIXES,
   listParameterNames,
   PUSH_EVENT_TYPES,
   type PushEventType,
   signRequest,
 } from "../core/door";
+import { FORM_CONTENT_TYPES } from "../kit/form-type";
 import { SendError, sendRequest, type WebhookRequest, type WebhookResponse } from "../emulator";
 import { signedRequest } from "../testing";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";
@@ -62,7 +61,7 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
     .action(async (type: PushEventType, options: TriggerOptions) => {
       const { version, method } = options;
       const ids = chooseIds(type, options);
-      if (hasParameter(type, "challenge_sid")) printNote(terminal, CONFIRM_REJECTS);
+      if (isOfChallenge(type)) printNote(terminal, CONFIRM_REJECTS);
       const signed = await createRequest(terminal, type, options, ids);
       const probe = (signatureHeader: string) => {
         const request = signWithoutUuid(signed, options.url, signatureHeader);
@@ -94,11 +93,15 @@ export function addTriggerCommand(program: Command, terminal: Terminal): void {
     });
 }
 
+function isOfChallenge(type: PushEventType): boolean {
+  return type.startsWith("challenge.");
+}
+
 /** Chooses random identifiers: a repeated SID would meet the outcome of an earlier run. */
 function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): Record<string, string> {
   const given = new Map(set);
   const uuid = given.get("uuid") ?? `${INVENTED_PREFIXES.trigger}${crypto.randomUUID()}`;
-  if (!hasParameter(type, "challenge_sid")) return { uuid };
+  if (!isOfChallenge(type)) return { uuid };
   return { uuid, challenge_sid: given.get("challenge_sid") ?? createSid("YC") };
 }
 

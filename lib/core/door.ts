@@ -3,112 +3,86 @@
  * no guest. Ask first whether a guest should need a new name here.
  */
 
-// All guests read errors by their codes; tools print the causes of a wrong signature.
-export { type WebhookErrorCode } from "./errors/codes";
-export { PermanentError } from "./errors/permanent-error";
-export { type SignatureCause, type SignatureReport } from "./errors/signature-causes";
+/** Guests throw it, and read its code. */
 export { WebhookError } from "./errors/webhook-error";
 
-// Events: queues store and parse them, the emulator sends them, tools and test kits make them.
-export {
-  PUSH_EVENT_TYPES,
-  isChallengeEvent,
-  isPushEventType,
-  type ChallengeDetails,
-  type ChallengeEvent,
-  type DeliveryResult,
-  type PushEvent,
-  type PushEventOf,
-  type PushEventType,
-  type UnknownPushEvent,
-} from "./event/event";
-export {
-  V1_PARAMETERS,
-  hasParameter,
-  listEventPairs,
-  listParameterNames,
-  type EventParameters,
-  type Pair,
-  type ParameterName,
-  type PushEventVersion,
-} from "./event/event-parameters";
-export { FORM_CONTENT_TYPES, decodeForm, isFormType } from "./event/form";
-export { INVENTED_PREFIXES, isInvented } from "./event/invented-event";
+/** Options and commands list the types; any other text may be of a client. */
+export { PUSH_EVENT_TYPES } from "./event/event";
+/** What `confirmWith` is asked about. */
+export { type PushEvent } from "./event/event";
+/** What a fixture is, and what a challenge shows. */
+export { type PushEventOf } from "./event/event";
+/** The type of an option: a test kit, the emulator and the admin client choose events by it. */
+export { type PushEventType } from "./event/event";
+/** The emulator and the console make the parameters of an event. */
+export { listEventPairs } from "./event/event-parameters";
+/** The test kit and `trigger` name the parameters that an event does not have. */
+export { listParameterNames } from "./event/event-parameters";
+/** `trigger` and the console mark the events that they invent. */
+export { INVENTED_PREFIXES } from "./event/invented-event";
+/** A queue stores the pairs of an event, and parses it again. */
 export { parseEvent } from "./event/parse";
-export {
-  detailsSchema,
-  hiddenDetailsSchema,
-  isMembers,
-  metadataSchema,
-  sidSchema,
-} from "./event/schema";
 
-// Signatures: the emulator, the test kit and the tools sign; `explain` and `record` look at captures.
-export { AUTH_TOKEN_EXPECTED, explainAuthToken, isAuthToken } from "./signature/auth-token";
-export { DeviceKey, JWT_ENCODING, type Decision } from "./signature/device-key";
-export { listBodyPairs } from "./signature/explain/bodies";
-export { explain, explainCause } from "./signature/explain/explain-signature";
-export { UncoveredTargetError, createGetParts } from "./signature/signed-parts";
-export { signRequest, type WebhookRequest } from "./signature/signed-request";
+/** The emulator signs its webhook requests, and tools the probes that find out why one is rejected. */
+export { signRequest } from "./signature/signed-request";
+/** What the emulator sends, and what the test kit returns. */
+export { type WebhookRequest } from "./signature/signed-request";
+/** The default of options, and where `explain` looks for the signature. */
 export { SIGNATURE_HEADERS } from "./signature/signature-headers";
 
-// The journal: a queue keeps it, the console reads it.
-export { type Explanation, type RequestEntry, type RequestResult } from "./journal/journal";
-
-// Reports: a queue logs, traces and reports its health as a receiver does; OpenTelemetry listens.
-export { publish, trace, type Diagnostics, type Traces } from "./observability/diagnostics";
-export { CLOSED, describeOutage, type Health, type StoreOutage } from "./observability/health";
-export { Reporter, type Capture, type ErrorListener } from "./observability/reporter";
-
-// Delivery: a queue implements `EventQueue`, runs the handlers, asks `confirm`, and keeps outcomes.
-export { type PendingWait } from "./delivery/challenge-wait";
+/** What a queue keeps, the console shows, and workers and the admin router append. */
 export {
-  ConfirmationPending,
-  confirmOnce,
-  type Confirm,
-  type ConfirmContext,
-  type Confirmation,
-} from "./delivery/confirmation";
-export { type Claim, type DedupeClaim, type DedupeStore } from "./delivery/dedupe-store";
-export { createDispatch } from "./delivery/dispatch";
+  type Count,
+  type Journal,
+  type JournalEntry,
+  type RequestEntry,
+  type StepEntry,
+} from "./journal/journal";
+/** The console masks dead letters as the journal does; a queue names users. */
+export { createPseudonym, maskIdentity } from "./journal/mask";
+/** The history of a console without a queue. */
+export { MemoryJournal } from "./delivery/memory-journal";
+
+/** A queue traces `store`. */
+export { trace } from "./observability/diagnostics";
+/** The messages that OpenTelemetry subscribes to. */
+export { type Diagnostics, type Traces } from "./observability/diagnostics";
+
+/** What `confirmWith` implements. */
+export { type Confirm } from "./delivery/confirmation";
+/** What `testDedupeStore` checks. */
+export { type DedupeStore } from "./delivery/dedupe-store";
+/** What a queue implements, and the event that it stores. */
+export { type EventQueue, type QueuedEvent } from "./delivery/event-queue";
+/** What a queue does for the people who run it: the durable queues have it, the console shows it. */
 export {
   type DeadLetter,
+  type DeadLetterFilter,
+  type DeadLetterGroup,
   type DeadLetterOptions,
   type EventFailure,
   type EventOperations,
-  type EventQueue,
   type EventState,
   type EventStatus,
-  type QueuedEvent,
   type QueueUser,
   type UserData,
 } from "./delivery/event-queue";
-export {
-  areHandlersEmpty,
-  findConfirm,
-  isHandlers,
-  type Handlers,
-} from "./delivery/handler-registry";
-export {
-  readOutcome,
-  toOutcome,
-  writeOutcome,
-  type ChallengeOutcome,
-  type FetchOutcome,
-} from "./delivery/outcome";
-export { type OutcomeStore } from "./delivery/outcome-store";
+/** What `queue.work` takes. */
+export { type Handlers } from "./delivery/handler-registry";
+/** A queue tells whose outcome a stored text is. */
+export { readOutcome } from "./delivery/outcome";
+/** A queue retries while its store is down, as a receiver does. */
 export { createRequestRetry } from "./delivery/retry-request";
-export { createWaiters, joinOutcomeKey } from "./delivery/waiters";
+/** A worker confirms the events of its queue and runs their handlers, by the options of `queue.work`. */
+export { StoredDelivery, type WorkOptions } from "./delivery/stored-delivery";
+/** A queue keeps the outcomes of challenges, and wakes the waits for them. */
+export { StoredOutcomes } from "./delivery/stored-outcomes";
 
-// The receiver: the console looks into it, and the test kit makes requests that it accepts.
-export { signAcceptedRequest } from "./receiver/accepted-request";
-export { isUuidUnique } from "./receiver/ambiguity";
-export { joinReceivedUrl } from "./receiver/incoming-request";
-export {
-  inspectReceiver,
-  type ObservedRequest,
-  type ReceiverInspection,
-} from "./receiver/inspection";
-export { pairHeaders } from "./receiver/node-request";
+/** The test kit makes requests and events that a receiver accepts. */
+export { signAcceptedRequest, type ReceiverSettings } from "./receiver/accepted-request";
+/** `explain` reads captures. */
+export { explainCapture } from "./receiver/explain-capture";
+/** The rehearsal and the console look into a receiver. */
+export { inspectReceiver, type ReceiverInspection } from "./receiver/inspection";
+/** The receiver that the admin router and the rehearsal are given. */
 export { type PushWebhooks } from "./receiver/receiver";
-export { VERIFY_RULES, type VerifyOptions } from "./receiver/verify-options";

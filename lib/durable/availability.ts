@@ -1,7 +1,8 @@
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createNeutralCause } from "../kit/neutral-cause";
-import { type StoreOutage, WebhookError } from "../core/door";
+import { WebhookError } from "../core/door";
+import type { StoreOutage } from "../kit/health";
 import type { Logger } from "../kit/logger";
 import { pauseAfter } from "../kit/backoff";
 import { emitWarning } from "../kit/process-warning";

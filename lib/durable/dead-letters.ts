@@ -1,31 +1,38 @@
 import type { DeadLetter, DeadLetterOptions, EventOperations } from "../core/door";
-import { parseJson } from "../kit/text";
-import type { Storage, StoredDeadLetter, StoredState } from "./storage";
+import { parseJson, toAsciiJson } from "../kit/text";
+import type { Storage, StoredDeadLetter, StoredDeadLetterChoice, StoredState } from "./storage";
 import { hashKey } from "./event-key";
+import type { NoteStep, Step } from "./steps";
 import { readEventNames, readFailures, readStoredEvent } from "./stored-event";
+
+const ALL: StoredDeadLetterChoice = { failure: undefined, newestFirst: false };
 
 /**
  * Creates the operations of a queue on single events.
  *
+ * @param noteStep notes what became of a dead letter.
  * @param run runs an operation, and again while the store fails.
  */
 export function createEventOperations(
   storage: Storage,
   name: string,
+  noteStep: NoteStep,
   run: <Value>(operation: () => Promise<Value>) => Promise<Value>,
 ): Omit<EventOperations, "countUserData" | "eraseUserData"> {
   /** Lists pages, without the failures from now on: a dead letter that is retried is listed once. */
-  async function* listPages(): AsyncGenerator<readonly StoredDeadLetter[]> {
+  async function* listPages(
+    choice: StoredDeadLetterChoice = ALL,
+  ): AsyncGenerator<readonly StoredDeadLetter[]> {
     let last: StoredDeadLetter | undefined;
     let endAtMs: number | undefined;
     for (;;) {
       const after = last;
-      const page = await run(() => storage.deadLetters(after));
+      const page = await run(() => storage.deadLetters(choice, after));
       last = page.at(-1);
       if (last === undefined) return;
       const limitMs = (endAtMs ??= last.listedAtMs);
       yield page.filter(({ atMs }) => atMs <= limitMs);
-      if (last.atMs > limitMs) return;
+      if (!choice.newestFirst && last.atMs > limitMs) return;
     }
   }
 
@@ -36,25 +43,50 @@ export function createEventOperations(
   ): Promise<boolean> {
     const found = await run(() => storage.find(hashKey(name, uuid)));
     const dead = found.filter(({ state }) => state === "dead");
-    const ids = choose(method, dead, options).map(({ id }) => id);
-    return ids.length > 0 && (await run(() => storage[method](ids))) > 0;
+    const chosen = choose(method, dead, options);
+    const ids = chosen.map(({ id }) => id);
+    // A worker may handle it before this process knows.
+    const atMs = Date.now();
+    const isChanged = ids.length > 0 && (await run(() => storage[method](ids))) > 0;
+    if (isChanged) noteAll(method, chosen, { atMs, by: options.by });
+    return isChanged;
+  }
+
+  function noteAll(
+    method: "retry" | "discard",
+    letters: readonly StoredState[],
+    step: Pick<Step, "atMs" | "by">,
+  ): void {
+    const what = method === "retry" ? "retried" : "discarded";
+    for (const { body } of letters) noteStep(parseJson(body ?? ""), { what, ...step });
   }
 
   return {
-    async *deadLetters() {
-      for await (const page of listPages()) {
+    async *deadLetters({ error: chosen, newestFirst = false } = {}) {
+      const failure = chosen === undefined ? undefined : toAsciiJson(chosen);
+      for await (const page of listPages({ failure, newestFirst })) {
         for (const { body, errors, attempts, atMs } of page) {
           const { error = "" } = readFailures(errors).at(-1) ?? {};
           yield { ...readNamed(body), error, attempts, failedAt: new Date(atMs) };
         }
       }
     },
+    async deadGroups() {
+      const groups = await run(() => storage.deadGroups());
+      return groups.map(({ failure, count, users, firstAtMs, lastAtMs }) => {
+        const error = parseJson(failure);
+        return { error: typeof error === "string" ? error : "", count, users, firstAtMs, lastAtMs };
+      });
+    },
     retry: (uuid, options) => change("retry", uuid, options),
     async retryAll() {
       let count = 0;
       for await (const page of listPages()) {
         const ids = page.map(({ id }) => id);
-        if (ids.length > 0) count += await run(() => storage.retry(ids));
+        if (ids.length === 0) continue;
+        const atMs = Date.now();
+        count += await run(() => storage.retry(ids));
+        noteAll("retry", page, { atMs });
       }
       return count;
     },

@@ -1,6 +1,6 @@
 import { within } from "../kit/retry";
 import { createNeutralCause } from "../kit/neutral-cause";
-import { describeOutage, type Health } from "../core/door";
+import { describeOutage, type Health } from "../kit/health";
 import type { Availability } from "./availability";
 import type { QueueStats } from "./storage";
 import type { RunningWorker } from "./worker";

@@ -1,15 +1,13 @@
-import {
-  type ChallengeOutcome,
-  createWaiters,
-  joinOutcomeKey,
-  type OutcomeStore,
-  readOutcome,
-  writeOutcome,
-} from "../core/door";
+import { type EventQueue, type QueuedEvent, StoredOutcomes } from "../core/door";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";
 import type { Storage, StoredOutcome } from "./storage";
 import { hashKey } from "./event-key";
+
+type OutcomeStore = EventQueue["outcomes"];
+
+/** The outcome of a challenge, as a receiver or a wait has it. */
+export type Outcome = Parameters<OutcomeStore["record"]>[1];
 
 const RECHECK_MS = 3_000;
 
@@ -18,7 +16,7 @@ const RECHECK_MS = 3_000;
  * each hint.
  */
 export function createSharedOutcomes(storage: Storage, { name, maxWaiting }: QueueSettings) {
-  const waiters = createWaiters(maxWaiting);
+  const outcomes = new StoredOutcomes(maxWaiting, (key) => hashKey(name, key));
   /** The keys that wait for a read: a store that stalls gets each of them once. */
   const toRead = new Set<string>();
   const readValue = createBatches(async (keys: readonly string[]) => {
@@ -34,32 +32,28 @@ export function createSharedOutcomes(storage: Storage, { name, maxWaiting }: Que
     try {
       const value = await readValue(key);
       // The wait for an unreadable outcome goes on.
-      const outcome = value === undefined ? undefined : readOutcome(value);
-      if (outcome !== undefined) waiters.resolve(key, outcome);
+      if (value !== undefined) outcomes.read(key, value);
     } catch {
       // The recheck makes up for a read that fails.
     }
   }
 
   function notice(keys: readonly string[]): void {
-    for (const key of keys) if (waiters.has(key) && !toRead.has(key)) void read(key);
+    for (const key of keys) if (outcomes.has(key) && !toRead.has(key)) void read(key);
   }
 
-  const recheck = () => notice(waiters.listKeys());
+  const recheck = () => notice(outcomes.listKeys());
   const rechecks = setInterval(recheck, RECHECK_MS).unref();
-  const keyOf = (account: string, challengeSid: string) =>
-    hashKey(name, joinOutcomeKey({ account, challengeSid }));
   return {
     wait: ((wait) => {
-      const key = keyOf(wait.account, wait.challengeSid);
-      const outcome = waiters.wait(key, wait);
-      notice([key]);
+      const outcome = outcomes.wait(wait);
+      notice([outcomes.keyOf(wait)]);
       return outcome;
     }) satisfies OutcomeStore["wait"],
-    toStored: (account: string, outcome: ChallengeOutcome): StoredOutcome => ({
-      key: keyOf(account, outcome.challenge_sid),
-      value: writeOutcome(outcome),
-    }),
+    toStored: (account: string, outcome: Outcome): StoredOutcome =>
+      outcomes.write(account, outcome),
+    /** Returns the outcome that is stored with an event. */
+    ofEvent: (queued: QueuedEvent): StoredOutcome | undefined => outcomes.writeOf(queued),
     /** Reads the outcomes that were stored under these keys, if waits are pending for them. */
     notice,
     /** Reads all outcomes that are awaited, in case that a hint was lost. */
@@ -67,7 +61,7 @@ export function createSharedOutcomes(storage: Storage, { name, maxWaiting }: Que
     /** Rejects the pending waits in the same turn, and every later wait. */
     close(): void {
       clearInterval(rechecks);
-      waiters.close();
+      outcomes.close();
     },
   };
 }

@@ -1,14 +1,12 @@
 /**
- * Loads the module of a store, which needs these packages with the lowest version of each. Throws
- * an Error with the line that installs them when one is missing or older.
+ * Loads a module that needs these packages, each with its lowest version. Throws an Error with the line that installs them when one is missing or older.
  */
-export function loadStore<Module>(
+export function requireWithPackages<Module>(
   load: () => Module,
   owner: string,
   packages: Record<string, string>,
 ): Module {
-  const names = Object.keys(packages);
-  const install = `Run: npm install ${names.join(" ")}`;
+  const install = `Run: npm install ${Object.keys(packages).join(" ")}`;
   for (const [name, lowest] of Object.entries(packages)) {
     const installed = readVersion(name);
     if (installed === undefined || !isOlder(installed, lowest)) continue;
@@ -17,9 +15,8 @@ export function loadStore<Module>(
   try {
     return load();
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const isMissing = names.some((name) => message.includes(`'${name}'`));
-    if (code !== "MODULE_NOT_FOUND" || !isMissing) throw error;
+    // One of them, or a package that one of them needs: Node.js names it in a text only, the cause.
+    if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
     throw new Error(`${owner} needs packages that are not installed. ${install}`, { cause: error });
   }
 }

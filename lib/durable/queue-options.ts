@@ -3,6 +3,7 @@ import { callSafely } from "../kit/safe-call";
 import { pauseAfter } from "../kit/backoff";
 import {
   MAX_TIMER_MS,
+  oneOf,
   validateOptions,
   wholeNumber,
   type Complete,
@@ -46,6 +47,12 @@ export interface QueueOptions {
   outcomeTtlMs?: number | undefined;
   /** How many waits may be pending in this process. @default 10_000 */
   maxWaiting?: number | undefined;
+  /**
+   * Whether the store keeps the history that the console shows: requests, attempts and changes, masked,
+   * 2,000 of each kind for 24 hours.
+   * @default true
+   */
+  journal?: boolean | undefined;
   /**
    * Logs outages of the store, failures of workers, and dead letters.
    * @default none: a store that cannot be used emits a process warning, such as `QUEUE_FILE`,
@@ -97,6 +104,7 @@ const QUEUE_RULES: OptionRules<QueueOptions> = {
   maxPending: wholeNumber(1, 1_000_000, "events"),
   outcomeTtlMs: wholeNumber(1_000, Number.MAX_SAFE_INTEGER, "milliseconds"),
   maxWaiting: wholeNumber(1, 1_000_000, "waits"),
+  journal: oneOf(true, false),
   logger: LOGGER,
 };
 
@@ -107,6 +115,7 @@ const DEFAULTS = {
   storeTimeoutMs: 8_000,
   maxPending: 5_000,
   maxWaiting: 10_000,
+  journal: true,
 } as const satisfies Partial<QueueOptions>;
 
 /**

@@ -1,45 +1,44 @@
 import {
-  type ChallengeEvent,
-  type ChallengeOutcome,
-  CLOSED,
   createRequestRetry,
-  type DeliveryResult,
   type EventOperations,
   type EventQueue,
   type Handlers,
-  type Health,
-  isChallengeEvent,
   type QueuedEvent,
-  toOutcome,
   trace,
+  type WorkOptions,
 } from "../core/door";
+import { CLOSED, type Health } from "../kit/health";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../kit/closing";
 import { validateOptions } from "../kit/validate-options";
 import { Availability, createClosedError } from "./availability";
 import { createBatches } from "./batches";
 import { createEventOperations } from "./dead-letters";
 import { describeQueueHealth } from "./health";
-import { createSharedOutcomes } from "./outcomes";
+import { StoredJournal } from "./journal";
+import { createSharedOutcomes, type Outcome } from "./outcomes";
 import { QueueError } from "./queue-error";
 import type { QueueSettings } from "./queue-options";
-import { createRunner, type WorkOptions } from "./runner";
+import { createRunner } from "./runner";
+import { createNotes, type NoteStep } from "./steps";
 import type { Claims, Hint, NewEvent, QueueStats, Storage, StoredOutcome } from "./storage";
-import { compareContent, toNewEvent } from "./stored-event";
+import { compareContent, toNewEvent, type DeliveryResult } from "./stored-event";
 import { createUserOperations } from "./user-data";
 import { ClaimingPool, type RunningWorker, type WorkerContext, type WorkerPool } from "./worker";
 
 export type {
   DeadLetter,
+  DeadLetterFilter,
+  DeadLetterGroup,
   DeadLetterOptions,
   EventFailure,
   EventState,
   EventStatus,
   QueueUser,
   UserData,
+  WorkOptions,
 } from "../core/door";
 export type { QueueErrorCode } from "./queue-error";
 export type { Backoff, QueueOptions } from "./queue-options";
-export type { WorkOptions } from "./runner";
 export type { QueueStats } from "./storage";
 
 /** Runs handlers for the events of a queue; see `queue.work`. */
@@ -92,6 +91,8 @@ export interface DurableQueue extends EventQueue, EventOperations, AsyncDisposab
  */
 export type Engine = Storage & (Claims | WorkerPool);
 
+/** As long as a store takes that responds. */
+const LAST_FLUSH_MS = 250;
 /** When the store returns, every waiting event is sent within the longest. */
 const PAUSES = { firstMs: 25, longestMs: 200 };
 
@@ -108,8 +109,11 @@ export function createQueue(
   const queue = new OpenQueue(engine, settings, createEventRunner);
   const { names } = engine;
   return {
-    ...createEventOperations(engine, settings.name, (operation) => queue.runAndLook(operation)),
-    ...createUserOperations(engine, (operation) => queue.run(operation)),
+    ...createEventOperations(engine, settings.name, queue.noteStep, (operation) =>
+      queue.runAndLook(operation),
+    ),
+    ...createUserOperations(engine, queue.journal, (operation) => queue.run(operation)),
+    journal: settings.journal ? queue.journal : undefined,
     ready: () => queue.ready(),
     outcomes: {
       record: (account, outcome) => queue.record(account, outcome),
@@ -128,6 +132,8 @@ export function createQueue(
 /** A queue in this process, until it is closed. */
 class OpenQueue {
   readonly outcomes: ReturnType<typeof createSharedOutcomes>;
+  readonly journal: StoredJournal;
+  readonly noteStep: NoteStep;
   readonly #engine: Engine;
   readonly #settings: QueueSettings;
   readonly #createRunner: typeof createRunner;
@@ -156,6 +162,8 @@ class OpenQueue {
     );
     this.#availability = availability;
     this.outcomes = createSharedOutcomes(engine, settings);
+    this.journal = new StoredJournal(engine, availability, (read) => this.run(read));
+    this.noteStep = createNotes(settings.journal ? this.journal : undefined);
     const context = { settings, availability, lookForEvents: () => this.#lookForEvents() };
     this.#context = context;
     this.#pool = "claim" in engine ? new ClaimingPool(engine, context) : engine;
@@ -190,7 +198,7 @@ class OpenQueue {
     );
   }
 
-  async record(account: string, outcome: ChallengeOutcome): Promise<void> {
+  async record(account: string, outcome: Outcome): Promise<void> {
     const stored = this.outcomes.toStored(account, outcome);
     await this.run((isWanted) => this.#storeOutcome(stored, isWanted));
     this.outcomes.notice([stored.key]);
@@ -198,9 +206,11 @@ class OpenQueue {
 
   work(handlers: Handlers, options: WorkOptions = {}): EventWorker {
     this.#assertNotClosed();
-    const runner = this.#createRunner(handlers, options, this.#settings, (account, event) =>
-      this.#recordConfirmed(account, event),
-    );
+    const runner = this.#createRunner(handlers, options, this.#settings, {
+      recordOutcome: (account, outcome) => this.#recordConfirmed(account, outcome),
+      noteStep: this.noteStep,
+      nameUser: (user) => this.journal.nameUser(user),
+    });
     const worker = this.#pool.startWorker(runner, this.#context);
     this.#workers.add(worker);
     return this.#toEventWorker(worker);
@@ -249,6 +259,7 @@ class OpenQueue {
   }
 
   #onOpen(): void {
+    this.journal.prepare();
     this.outcomes.recheck();
     this.#pool.onOpen?.();
   }
@@ -267,9 +278,7 @@ class OpenQueue {
     deadlineAtMs: number,
     carrier: Record<string, string> | undefined,
   ): Promise<DeliveryResult> {
-    const { event, account, needsConfirmation = false } = queued;
-    const isKnown = isChallengeEvent(event) && !needsConfirmation;
-    const outcome = isKnown ? this.outcomes.toStored(account, toOutcome(event)) : undefined;
+    const outcome = this.outcomes.ofEvent(queued);
     const added = toNewEvent(this.#settings.name, queued, outcome, carrier);
     const kept = await this.run((isWanted) => this.#storeEvent(added, isWanted), deadlineAtMs);
     const result = compareContent(queued, added.content, kept);
@@ -281,11 +290,11 @@ class OpenQueue {
   }
 
   /** Also while the queue closes, and without a limit: an outage must not use up attempts. */
-  async #recordConfirmed(account: string, event: ChallengeEvent): Promise<void> {
-    const outcome = this.outcomes.toStored(account, toOutcome(event));
-    const record = () => this.#storeOutcome(outcome).then(() => true);
+  async #recordConfirmed(account: string, outcome: Outcome): Promise<void> {
+    const stored = this.outcomes.toStored(account, outcome);
+    const record = () => this.#storeOutcome(stored).then(() => true);
     if ((await this.#availability.writeAtLast(record)) !== true) throw createClosedError();
-    this.outcomes.notice([outcome.key]);
+    this.outcomes.notice([stored.key]);
   }
 
   #toEventWorker(worker: RunningWorker): EventWorker {
@@ -305,6 +314,7 @@ class OpenQueue {
     await settleWithin(Promise.allSettled([...this.#running, ...finishing]), options);
     for (const worker of this.#workers) worker.abandon();
     this.#pool.stop?.();
+    await settleWithin(this.journal.close(), { deadlineMs: LAST_FLUSH_MS });
     this.#availability.close();
     await this.#engine.close();
   }

@@ -1,79 +1,16 @@
-import {
-  areHandlersEmpty,
-  type ChallengeEvent,
-  type Confirm,
-  ConfirmationPending,
-  confirmOnce,
-  createDispatch,
-  Reporter,
-  type ErrorListener,
-  findConfirm,
-  type Handlers,
-  isChallengeEvent,
-  isHandlers,
-  isInvented,
-  PermanentError,
-  publish,
-  WebhookError,
-} from "../core/door";
-import { escapeControls } from "../kit/text";
-import { describeReasons, listReasons } from "../kit/thrown-value";
-import { CONFIRM, FUNCTION } from "../kit/option-rules";
-import { MAX_TIMER_MS, validateOptions, wholeNumber } from "../kit/validate-options";
+import { type Handlers, type QueueUser, StoredDelivery, type WorkOptions } from "../core/door";
+import { toAsciiJson } from "../kit/text";
+import type { Outcome } from "./outcomes";
 import { pauseOf, type QueueSettings } from "./queue-options";
+import type { Step, NoteStep } from "./steps";
 import type { FailedRun, Run } from "./storage";
-import { addFailure, readEventNames, readStoredEvent, type RestoredEvent } from "./stored-event";
-
-/** Options of `queue.work`. */
-export interface WorkOptions {
-  /** How many events are handled at a time in this process. @default 16 */
-  concurrency?: number | undefined;
-  /** How long the handlers of an event may run, in milliseconds. @default 10_000 */
-  handlerTimeoutMs?: number | undefined;
-  /**
-   * Confirms the events of receivers with the option `confirm`, in each attempt, before their outcome
-   * is recorded and their handlers run. `false` makes an event a dead letter at once, `"pending"`
-   * after the last attempt.
-   * @default the option of the receiver of these handlers in this process; without one, such an
-   *   event fails
-   */
-  confirm?: Confirm | undefined;
-  /** Called with the failure of each attempt. @default none */
-  onError?: ErrorListener | undefined;
-}
-
-const WORK_RULES = {
-  concurrency: wholeNumber(1, 10_000, "events"),
-  handlerTimeoutMs: wholeNumber(1, MAX_TIMER_MS, "milliseconds"),
-  confirm: CONFIRM,
-  onError: FUNCTION,
-};
-
-function validateWork(handlers: Handlers, options: WorkOptions): void {
-  validateOptions("work", options, WORK_RULES);
-  if (!isHandlers(handlers)) {
-    throw new TypeError(
-      "work: handlers must be the result of createHandlers(), or push.handlers of a receiver.",
-    );
-  }
-  if (areHandlersEmpty(handlers)) {
-    throw new TypeError(
-      "work: handlers has no handler: every event would count as unhandled. Call handlers.on() before queue.work(handlers).",
-    );
-  }
-}
+import { addFailure, readEventNames, readStoredEvent } from "./stored-event";
 
 /** Why a run failed. */
-export interface RunFailure {
-  /** The code, and the messages of the errors that handlers threw. */
-  reason: string;
-  /** Whether another run is of no use. */
-  isPermanent: boolean;
-  /** Whether it is not confirmed: a genuine event may have the uuid of this dead letter. */
-  isForged: boolean;
-  /** Undefined when its process died. */
-  durationMs?: number;
-}
+export type RunFailure = NonNullable<Awaited<ReturnType<StoredDelivery["run"]>>> & {
+  /** See `FailedRun`. */
+  person?: string | undefined;
+};
 
 /**
  * Plans what becomes of an event after a failed run: another run, or a dead letter.
@@ -92,6 +29,8 @@ export function planFailure(
   return {
     failures,
     errors: addFailure(errors, failure),
+    failure: toAsciiJson(failure.masked),
+    person: failure.person,
     pauseMs,
     isForged: isDead && failure.isForged,
   };
@@ -100,92 +39,56 @@ export function planFailure(
 /** Runs the handlers of stored events, for the worker of any engine. */
 export type Runner = ReturnType<typeof createRunner>;
 
+/** What a runner does with its queue. */
+export interface RunnerContext {
+  /** Records an outcome that was confirmed; goes on until the store has it, or the queue is closed. */
+  recordOutcome: (account: string, outcome: Outcome) => Promise<void>;
+  noteStep: NoteStep;
+  /** Names a user, by which users are counted. */
+  nameUser(user: QueueUser): string | undefined;
+}
+
 /**
  * Creates the runner of a worker.
  *
- * @param recordOutcome records an outcome that was confirmed; goes on until the store has it, or the
- *   queue is closed.
  * @throws TypeError as `queue.work`.
  */
 export function createRunner(
   handlers: Handlers,
   options: WorkOptions,
-  { name: queue, logger }: Pick<QueueSettings, "name" | "logger">,
-  recordOutcome: (account: string, event: ChallengeEvent) => Promise<void>,
+  { name, logger }: Pick<QueueSettings, "name" | "logger">,
+  { recordOutcome, noteStep, nameUser }: RunnerContext,
 ) {
-  validateWork(handlers, options);
-  const { concurrency = 16, handlerTimeoutMs = 10_000, confirm, onError } = options;
-  const reports = new Reporter(logger, { queue });
-  if (onError !== undefined) reports.onError(onError);
-  const dispatch = createDispatch(handlers, reports);
-  let running = 0;
-  let changedAtMs = performance.now();
-
-  function read(stored: unknown): RestoredEvent {
-    try {
-      return readStoredEvent(stored);
-    } catch (reason) {
-      // Another error may quote the parameters. Another version may read them in a later attempt.
-      const message = "This version cannot read a stored event.";
-      const isNamed = reason instanceof WebhookError && reason.code === "INTERNAL_ERROR";
-      const error = isNamed ? reason : new WebhookError("INTERNAL_ERROR", message);
-      reports.error(error);
-      throw error;
-    }
-  }
-
-  async function confirmAndRecord(restored: RestoredEvent): Promise<void> {
-    const { event, account, receiver, ambiguity } = restored;
-    await confirmOnce(confirm ?? findConfirm(handlers, receiver), event, ambiguity);
-    if (isChallengeEvent(event)) await recordOutcome(account, event);
+  const delivery = new StoredDelivery(handlers, options, { name, logger, recordOutcome });
+  function note(
+    stored: unknown,
+    what: Step["what"],
+    attempt: number,
+    { masked: error, durationMs }: { masked?: string; durationMs?: number | undefined },
+  ): void {
+    noteStep(stored, { what, attempt, durationMs: durationMs && Math.round(durationMs), error });
   }
 
   return {
     /** How many events may be handled at a time. */
-    concurrency,
+    concurrency: delivery.concurrency,
     /** See `RunningWorker`. */
-    freedAtMs: () => (running < concurrency ? changedAtMs : undefined),
-    /**
-     * Reads a stored event and runs its handlers; returns why that failed, unless a tool invented the
-     * event and it is not confirmed.
-     */
+    freedAtMs: () => delivery.freedAtMs(),
+    /** Reads a stored event and runs its handlers; returns why that failed. */
     async handle(stored: unknown, attempt: number): Promise<RunFailure | undefined> {
-      running++;
-      const startMs = (changedAtMs = performance.now());
-      try {
-        const restored = read(stored);
-        const { event, authTokenIndex, publicUrlIndex, receiver, carrier } = restored;
-        const context = { attempt, authTokenIndex, publicUrlIndex, receiver };
-        const prepare =
-          restored.needsConfirmation === true ? () => confirmAndRecord(restored) : undefined;
-        await dispatch(event, context, handlerTimeoutMs, { queue, carrier, prepare });
+      const startMs = performance.now();
+      const failure = await delivery.run(() => readStoredEvent(stored), attempt);
+      if (failure === undefined) {
+        note(stored, "handled", attempt, { durationMs: performance.now() - startMs });
         return undefined;
-      } catch (error) {
-        const { code, cause, message } = error as WebhookError;
-        const isForged = code === "NOT_CONFIRMED";
-        const isFinal = isForged && !(cause instanceof ConfirmationPending);
-        // Reported above, and no dead letter: the service cannot confirm what a tool of ours invented.
-        if (isFinal && isInvented(readEventNames(stored).uuid)) return undefined;
-        return {
-          reason: `${code}: ${describeReasons(cause) ?? message}`,
-          isPermanent: isFinal || listReasons(cause).some((one) => one instanceof PermanentError),
-          isForged,
-          durationMs: performance.now() - startMs,
-        };
-      } finally {
-        running--;
-        changedAtMs = performance.now();
       }
+      if (failure.isInvented === true) note(stored, "discarded", attempt, failure);
+      return { ...failure, person: nameUser(readEventNames(stored)) };
     },
-    /** Reports a stored event that is a dead letter now. */
-    reportDeadLetter(stored: unknown, attempts: number, error: string): void {
-      const { receiver, ...names } = readEventNames(stored);
-      publish("dead-lettered", () => ({ type: names.type, attempts }));
-      const message = "An event is a dead letter now";
-      // Texts of a signer, and of an error that may quote one.
-      const [type, uuid] = [names.type, names.uuid].map(escapeControls);
-      const fields = { queue, receiver, type, uuid, attempts, error: escapeControls(error) };
-      logger?.error(fields, message);
+    /** Reports a stored run that failed: the event is a dead letter now, or runs again. */
+    reportFailure(stored: unknown, attempt: number, failure: RunFailure, isDead: boolean): void {
+      note(stored, isDead ? "dead" : "failed", attempt, failure);
+      if (isDead) delivery.reportDeadLetter(readEventNames(stored), attempt, failure.reason);
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { EventState } from "../core/door";
+import type { Count, EventState, JournalEntry } from "../core/door";
 import type { BatchLimits } from "./batches";
 
 /** How many events a queue holds. */
@@ -71,6 +71,10 @@ export interface ClaimedEvent extends Run {
 export interface FailedRun extends Run {
   failures: number;
   errors: string;
+  /** The error without the values of the event, as JSON of ASCII characters. */
+  failure: string;
+  /** A name of the user, by which users are counted. */
+  person: string | undefined;
   /** The pause before the next run, in milliseconds; undefined makes the event a dead letter. */
   pauseMs: number | undefined;
   /** Whether its uuid is forgotten: it was not confirmed, and the genuine event may follow. */
@@ -106,11 +110,46 @@ export interface StoredDeadLetter extends StoredState {
   listedAtMs: number;
 }
 
-/** A text that names a user. @experimental */
+/** A text that may name a user. @experimental */
 export interface StoredText {
+  /** That of an entry of the journal is a number, greater than those of earlier ones. */
   id: string;
-  state: Exclude<EventState, "handled" | "discarded"> | "outcome";
-  /** The body of an event, or the value of an outcome. */
+  state: Exclude<EventState, "handled" | "discarded"> | "outcome" | "entry";
+  /** The body of an event, the value of an outcome, or an entry of the journal. */
+  text: string;
+}
+
+/** Which dead letters are listed. */
+export interface StoredDeadLetterChoice {
+  /** Those with this `failure` of their last run; undefined for all. */
+  failure: string | undefined;
+  /** Whether the last failure comes first. */
+  newestFirst: boolean;
+}
+
+/** The dead letters of one failure. @experimental */
+export interface StoredDeadGroup {
+  failure: string;
+  count: number;
+  /** How many users they are of. */
+  users: number;
+  /** When the first and the last of them failed. */
+  firstAtMs: number;
+  lastAtMs: number;
+}
+
+/** What a text is of. */
+export type TextKind = "event" | "outcome" | "entry";
+
+/** The kinds of entries that have a bound each; a start has that of changes. */
+export type EntryKind = Exclude<JournalEntry["kind"], "start">;
+
+/** An entry of the journal to be stored. @experimental */
+export interface NewStoredEntry {
+  kind: EntryKind;
+  /** See `NewEntry`. */
+  share: string;
+  /** A `JournalEntry` as JSON of ASCII characters. */
   text: string;
 }
 
@@ -159,8 +198,13 @@ export interface Storage {
   record(outcomes: readonly StoredOutcome[]): Promise<unknown>;
   /** Returns the outcomes that are stored under these keys. */
   outcomes(keys: readonly string[]): Promise<readonly StoredOutcome[]>;
-  /** Returns a page of dead letters, the oldest failure first, after the last of the page before. */
-  deadLetters(after?: StoredDeadLetter): Promise<readonly StoredDeadLetter[]>;
+  /** Returns a page of dead letters, after the last of the page before. */
+  deadLetters(
+    choice: StoredDeadLetterChoice,
+    after?: StoredDeadLetter,
+  ): Promise<readonly StoredDeadLetter[]>;
+  /** Groups all dead letters by their `failure`: the `MAX_DEAD_GROUPS` largest, the largest first. */
+  deadGroups(): Promise<readonly StoredDeadGroup[]>;
   /** Returns the stored events of a uuid, and its keys that are kept, the oldest first. */
   find(uuidHash: string): Promise<readonly StoredState[]>;
   /** Makes dead letters due, with all attempts; returns how many there were. */
@@ -168,18 +212,32 @@ export interface Storage {
   /** Removes dead letters; returns how many there were. */
   discard(ids: readonly string[]): Promise<number>;
   /**
-   * Reads a slice of all events in any state, or of all outcomes, also expired ones; it blocks no
-   * other method for longer than 20 ms. What is stored from the first slice to the last is in one at
-   * least, and may be in several.
+   * Reads a slice of all events in any state, of all outcomes, or of the journal, also expired ones; it
+   * blocks no other method for longer than 20 ms. What is stored from the first slice to the last is in
+   * one at least, and may be in several.
    *
-   * @param from the `next` of the slice before.
+   * A slice of the journal has the next `MAX_SLICE_ENTRIES`, the oldest first. No entry is committed
+   * after a later one, so that what is appended meanwhile comes after the last slice.
+   *
+   * @param from the `next` of the slice before, or the id of an entry.
    */
-  scan(kind: "event" | "outcome", from?: string): Promise<TextSlice>;
+  scan(kind: TextKind, from?: string): Promise<TextSlice>;
   /**
-   * Removes events in any state, or outcomes. Uuids stay, as after `discard`. No run of such an
-   * event stores it again, and none follows.
+   * Removes events in any state, outcomes, or entries of the journal. Uuids stay, as after `discard`. No
+   * run of such an event stores it again, and none follows.
    */
-  erase(kind: "event" | "outcome", ids: readonly string[]): Promise<unknown>;
+  erase(kind: TextKind, ids: readonly string[]): Promise<unknown>;
+  /** Appends entries to the journal, and adds counts to those of their minute. Not repeated. */
+  appendEntries(entries: readonly NewStoredEntry[], counts: readonly Count[]): Promise<unknown>;
+  /** Returns the counts since a minute, of the last `JOURNAL_MS` at most, the oldest first. */
+  readCounts(fromMs: number): Promise<readonly Count[]>;
+  /**
+   * Removes what is over the bounds of the journal: older than `JOURNAL_MS`, and more than
+   * `MAX_KEPT_ENTRIES` of a kind; of these, the oldest of the share with the most go first.
+   */
+  trimEntries(): Promise<unknown>;
+  /** Keeps a secret unless the queue has one; returns the one that is kept. */
+  secret(candidate: string): Promise<string>;
   stats(): Promise<QueueStats>;
   /** See the method of the queue; undefined for a store of one queue. */
   names?(): Promise<readonly string[]>;
@@ -220,6 +278,21 @@ export interface Claims {
    */
   purge(): Promise<boolean>;
 }
+
+/** How many groups of dead letters are read. */
+export const MAX_DEAD_GROUPS = 50;
+
+/** The `failure` of a dead letter without one. */
+export const NO_FAILURE = '""';
+
+/** How many entries of the journal a slice has. */
+export const MAX_SLICE_ENTRIES = 1_000;
+
+/** How many entries of each kind the journal has after a trim. */
+export const MAX_KEPT_ENTRIES = 2_000;
+
+/** How long the journal keeps entries and counts. */
+export const JOURNAL_MS = 86_400_000;
 
 /** How often a member beats. */
 export const BEAT_MS = 1_000;

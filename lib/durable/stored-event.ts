@@ -2,18 +2,19 @@ import { hashText } from "../kit/hash";
 import { hostname } from "node:os";
 import * as z from "zod";
 import {
-  type DeliveryResult,
   type EventFailure,
+  type EventQueue,
   parseEvent,
-  type PushEvent,
   type QueuedEvent,
   type QueueUser,
-  type UnknownPushEvent,
 } from "../core/door";
 import { cutText, parseJson, toAsciiJson } from "../kit/text";
 import { EVENT_FORMAT, migrateEvent } from "./event-format";
 import { hashKey, joinEventKey } from "./event-key";
 import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
+
+/** What the delivery of an event has come to. */
+export type DeliveryResult = Awaited<ReturnType<EventQueue["store"]>>;
 
 /** How many failed attempts of an event are kept. */
 const MAX_FAILURES = 10;
@@ -66,13 +67,8 @@ const failuresSchema = z
 /** An event as it is stored. */
 type StoredEvent = z.infer<typeof storedEventSchema>;
 
-/** An event that was read from the store. */
-export interface RestoredEvent extends Omit<StoredEvent, "params" | "format"> {
-  event: PushEvent | UnknownPushEvent;
-}
-
 /** Reads an event that {@link toNewEvent} wrote; throws for one that this version cannot read. */
-export function readStoredEvent(stored: unknown): RestoredEvent {
+export function readStoredEvent(stored: unknown) {
   const { params, ...context } = storedEventSchema.parse(migrateEvent(stored));
   return { event: parseEvent(params), ...context };
 }
@@ -84,10 +80,14 @@ export function readStoredEvent(stored: unknown): RestoredEvent {
 export function readEventNames(stored: unknown) {
   const { params, ...names } = namesSchema.parse(stored);
   const values = new Map(params);
-  const [accountSid = "", uuid = "", type = ""] = ["account_sid", "uuid", "type"].map((name) =>
-    values.get(name),
-  );
-  return { ...names, accountSid, uuid, type };
+  const read = (name: string) => values.get(name) ?? "";
+  return {
+    ...names,
+    accountSid: read("account_sid"),
+    entityIdentity: read("entity_identity"),
+    uuid: read("uuid"),
+    type: read("type"),
+  };
 }
 
 /** Returns whether a stored event is of a user, also when this version cannot read the event. */

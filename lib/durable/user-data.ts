@@ -1,8 +1,15 @@
-import { type EventOperations, type QueueUser, readOutcome, type UserData } from "../core/door";
+import {
+  type EventOperations,
+  type QueueUser,
+  readOutcome,
+  type StepEntry,
+  type UserData,
+} from "../core/door";
 import { sidRule } from "../kit/option-rules";
 import { parseJson } from "../kit/text";
 import { isText, validateOptions, type OptionRules } from "../kit/validate-options";
-import type { Storage, StoredText } from "./storage";
+import type { StoredJournal } from "./journal";
+import type { Storage, StoredText, TextKind } from "./storage";
 import { isEventOf } from "./stored-event";
 
 /** Both are secret: one may be given in place of the other. */
@@ -22,6 +29,7 @@ const COUNTS = {
   delayed: "delayed",
   dead: "deadLetters",
   outcome: "outcomes",
+  entry: "entries",
 } as const satisfies Record<StoredText["state"], keyof UserData>;
 
 /**
@@ -32,23 +40,38 @@ const COUNTS = {
  */
 export function createUserOperations(
   storage: Storage,
+  journal: StoredJournal,
   run: <Value>(operation: () => Promise<Value>) => Promise<Value>,
 ): Pick<EventOperations, "countUserData" | "eraseUserData"> {
   /** Calls `visit` with the ids of each slice that are of the user, and counts all of them. */
   async function visitAll(
     user: QueueUser,
-    visit?: (kind: "event" | "outcome", ids: readonly string[]) => Promise<unknown>,
+    visit?: (kind: TextKind, ids: readonly string[]) => Promise<unknown>,
   ): Promise<UserData> {
-    const counts: UserData = { waiting: 0, active: 0, delayed: 0, deadLetters: 0, outcomes: 0 };
+    const { accountSid } = user;
+    const person = await journal.createPseudonym(user.entityIdentity);
+    await journal.flush();
     // Events first: one that runs may record an outcome before it is erased.
-    for (const kind of ["event", "outcome"] as const) {
-      const isOf = kind === "event" ? isEventText : isOutcomeText;
+    const kinds: Record<TextKind, (text: string) => boolean> = {
+      event: (text) => isEventOf(user, parseJson(text)),
+      outcome: (text) => isOutcomeOf(user, text),
+      entry: (text) => isEntryOf({ accountSid, person }, text),
+    };
+    const counts: UserData = {
+      waiting: 0,
+      active: 0,
+      delayed: 0,
+      deadLetters: 0,
+      outcomes: 0,
+      entries: 0,
+    };
+    for (const [kind, isOf] of Object.entries(kinds) as [TextKind, (text: string) => boolean][]) {
       const seen = new Set<string>();
       let from: string | undefined;
       do {
         const start = from;
         const { texts, next } = await run(() => storage.scan(kind, start));
-        const found = texts.filter(({ text }) => isOf(user, text));
+        const found = texts.filter(({ text }) => isOf(text));
         if (found.length > 0)
           await visit?.(
             kind,
@@ -76,11 +99,13 @@ export function createUserOperations(
   };
 }
 
-function isEventText(user: QueueUser, text: string): boolean {
-  return isEventOf(user, parseJson(text));
-}
-
-function isOutcomeText({ accountSid, entityIdentity }: QueueUser, text: string): boolean {
+function isOutcomeOf({ accountSid, entityIdentity }: QueueUser, text: string): boolean {
   const outcome = readOutcome(text);
   return outcome?.account_sid === accountSid && outcome.entity_identity === entityIdentity;
+}
+
+/** Of a rejected request, both are what its sender claims. */
+function isEntryOf(user: { accountSid: string; person: string }, text: string): boolean {
+  const entry = Object(parseJson(text)) as Partial<StepEntry>;
+  return entry.person === user.person && entry.accountSid === user.accountSid;
 }

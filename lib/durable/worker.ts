@@ -5,8 +5,8 @@ import type { Availability } from "./availability";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";
 import { planFailure, type Runner, type RunFailure } from "./runner";
-import { BEAT_MS, type Claims, type ClaimedEvent, type FailedRun } from "./storage";
-import type { Member, Run } from "./storage";
+import { BEAT_MS, type ClaimedEvent, type Claims, type FailedRun } from "./storage";
+import type { Member, Run, Storage } from "./storage";
 
 /** Takes events and runs their handlers until it is finished. */
 export interface RunningWorker {
@@ -52,7 +52,7 @@ const SLICE_PAUSE_MS = 10;
  * must lose its events to others.
  */
 export class ClaimingPool implements WorkerPool {
-  readonly #storage: Claims;
+  readonly #storage: ClaimableStorage;
   readonly #context: WorkerContext;
   /** This process and its workers, which are shown alive. */
   readonly #members = new Set<Member>([createMember(false)]);
@@ -61,7 +61,7 @@ export class ClaimingPool implements WorkerPool {
   #isStopped = false;
   readonly #settling: Settling;
 
-  constructor(storage: Claims, context: WorkerContext) {
+  constructor(storage: ClaimableStorage, context: WorkerContext) {
     this.#storage = storage;
     this.#context = context;
     const { availability } = context;
@@ -141,6 +141,8 @@ export class ClaimingPool implements WorkerPool {
   }
 }
 
+type ClaimableStorage = Claims & Pick<Storage, "erase">;
+
 /** Stores the ends of runs, in batches. */
 interface Settling {
   finish: (run: Run) => Promise<void>;
@@ -152,7 +154,7 @@ interface Settling {
 class ClaimingWorker implements RunningWorker {
   readonly #runner: Runner;
   readonly #member: Member;
-  readonly #storage: Claims;
+  readonly #storage: ClaimableStorage;
   readonly #context: WorkerContext;
   readonly #settling: Settling;
   /** The runs whose end is not stored. */
@@ -170,7 +172,7 @@ class ClaimingWorker implements RunningWorker {
   constructor(
     runner: Runner,
     member: Member,
-    storage: Claims,
+    storage: ClaimableStorage,
     context: WorkerContext,
     settling: Settling,
   ) {
@@ -254,10 +256,15 @@ class ClaimingWorker implements RunningWorker {
   async #fail(event: ClaimedEvent, failure: RunFailure): Promise<void> {
     const { id, started, body, errors } = event;
     const { settings, availability } = this.#context;
+    // The service cannot confirm what a tool of ours invented.
+    const discard = () => this.#storage.erase("event", [String(id)]);
+    if (failure.isInvented === true) return void (await availability.writeAtLast(discard));
     const plan = planFailure(settings, failure, event.failures + 1, errors);
     const failRun = () => this.#settling.fail({ id, started, ...plan });
-    if ((await availability.writeAtLast(failRun)) === true) {
-      this.#runner.reportDeadLetter(parseJson(body), event.attempt, failure.reason);
+    const isDead = await availability.writeAtLast(failRun);
+    // Another worker settles a run that is not the last one of its event.
+    if (isDead === (plan.pauseMs === undefined)) {
+      this.#runner.reportFailure(parseJson(body), event.attempt, failure, isDead);
     }
     if (plan.pauseMs === undefined || this.#isFinishing) return;
     const endPause = () => {

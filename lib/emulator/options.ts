@@ -1,12 +1,6 @@
-import {
-  AUTH_TOKEN_EXPECTED,
-  explainAuthToken,
-  FORM_CONTENT_TYPES,
-  isAuthToken,
-  isFormType,
-  type PushEventType,
-  SIGNATURE_HEADERS,
-} from "../core/door";
+import { type PushEventType, SIGNATURE_HEADERS } from "../core/door";
+import { AUTH_TOKEN } from "../kit/auth-token";
+import { FORM_CONTENT_TYPES, isFormType } from "../kit/form-type";
 import type * as z from "zod";
 import { createDigits, createSid } from "../kit/sid";
 import { DURATION_MS, FUNCTION, HEADER_NAME, HOSTNAMES, sidRule } from "../kit/option-rules";
@@ -93,17 +87,10 @@ export const AS_PUBLIC_SERVICE = {
 /** Options of an emulator, with the defaults. */
 export type EmulatorSettings = Complete<EmulatorOptions>;
 
-const TOKEN = {
-  accepts: isAuthToken,
-  expected: AUTH_TOKEN_EXPECTED,
-  explain: explainAuthToken,
-  secret: true,
-};
-
 const RULES: OptionRules<EmulatorOptions> = {
   accountSid: sidRule("AC"),
-  authToken: TOKEN,
-  previousAuthToken: TOKEN,
+  authToken: AUTH_TOKEN,
+  previousAuthToken: AUTH_TOKEN,
   serviceSid: sidRule("VA"),
   keys: {
     ...listRule(newKeySchema.array().refine(haveOwnSids, "two keys have the same sid")),

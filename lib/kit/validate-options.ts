@@ -83,6 +83,11 @@ export function isText(value: unknown): value is string {
   return typeof value === "string" && value !== "";
 }
 
+/** Returns whether a value is an object that is no list. */
+export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === "object" && value !== null && !Array.isArray(value);
+}
+
 /** Returns whether a value is an object that has all these methods. */
 export function hasMethods(value: unknown, names: readonly string[]): boolean {
   if (typeof value !== "object" || value === null) return false;

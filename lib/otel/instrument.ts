@@ -11,7 +11,7 @@ import {
   type Context,
   type Histogram,
 } from "@opentelemetry/api";
-import { type Diagnostics, isPushEventType, type Traces, type WebhookError } from "../core/door";
+import { type Diagnostics, PUSH_EVENT_TYPES, type Traces, type WebhookError } from "../core/door";
 
 const NAME = "express-push-verification";
 const SYSTEM = "express_push_verification";
@@ -26,6 +26,8 @@ const DURATION = {
 };
 /** A Web `Request` may have any other method: a client would choose the name of a span. */
 const METHODS = new Set("CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE".split(" "));
+/** Any other text would be a time series of its own. */
+const KNOWN_TYPES: ReadonlySet<string> = new Set(PUSH_EVENT_TYPES);
 
 /**
  * Reports the receivers and workers of this process to OpenTelemetry: spans and metrics by the
@@ -166,7 +168,7 @@ function observeHandle(spans: OperationSpans, instruments: Instruments): Subscri
       const { queue, type, uuid, receiver, carrier, attempt } = message;
       const details = { ...describeEvent(type, uuid, receiver), "push_webhooks.attempt": attempt };
       if (queue === undefined) {
-        const name = isPushEventType(type) ? `handle ${type}` : "handle";
+        const name = KNOWN_TYPES.has(type) ? `handle ${type}` : "handle";
         const span = { name, kind: SpanKind.INTERNAL, parent: context.active() };
         spans.begin(message, span, {}, details);
         return;
@@ -182,9 +184,8 @@ function observeHandle(spans: OperationSpans, instruments: Instruments): Subscri
       spans.end(message, message.error);
     },
     "express-push-verification:dead-lettered"({ type }: Diagnostics["dead-lettered"]) {
-      // Any other text would be a time series of its own.
       instruments.deadLetters.add(1, {
-        "push_webhooks.event.type": isPushEventType(type) ? type : "_OTHER",
+        "push_webhooks.event.type": KNOWN_TYPES.has(type) ? type : "_OTHER",
       });
     },
   };

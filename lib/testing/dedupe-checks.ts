@@ -1,6 +1,9 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createSid } from "../kit/sid";
-import type { Claim, DedupeClaim, DedupeStore } from "../core/door";
+import type { DedupeStore } from "../core/door";
+
+type DedupeClaim = Parameters<DedupeStore["claim"]>[0];
+type Claim = Awaited<ReturnType<DedupeStore["claim"]>>;
 
 const LONG_LEASE_MS = 60_000;
 const SHORT_LEASE_MS = 200;

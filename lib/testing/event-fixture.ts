@@ -1,18 +1,14 @@
 import {
-  type ChallengeDetails,
-  FORM_CONTENT_TYPES,
-  isPushEventType,
-  isUuidUnique,
+  type listEventPairs,
   listParameterNames,
-  type Pair,
-  type ParameterName,
   PUSH_EVENT_TYPES,
+  type PushEvent,
   type PushEventOf,
   type PushEventType,
-  type PushEventVersion,
   signAcceptedRequest,
-  type V1_PARAMETERS,
 } from "../core/door";
+import { FORM_CONTENT_TYPES } from "../kit/form-type";
+import type { Pair } from "../kit/pairs";
 import { describeType, oneOf, suggestName } from "../kit/validate-options";
 import { validateOptions, type OptionRules } from "../kit/validate-options";
 
@@ -33,27 +29,29 @@ const CHALLENGE = {
   challenge_hidden_details: '{"ip":"203.0.113.77"}',
 };
 
+type EventTexts = Parameters<typeof listEventPairs>[1];
+
 /** A parameter that is sent as its text; undefined omits it. */
 type Text = string | undefined;
 
 /** A parameter that is sent as JSON: an object, or a string that is sent as it is. */
 interface JsonOverrides {
   factor_metadata?: Record<string, string> | Text;
-  challenge_details?: ChallengeDetails | Text;
+  challenge_details?: PushEventOf<"challenge.approved", "v2">["challenge_details"] | Text;
   challenge_hidden_details?: Record<string, unknown> | Text;
   challenge_metadata?: Record<string, string> | Text;
 }
 
 /** By default, `uuid` is a new one each time. `type` may be one that does not exist yet. */
 type V2Overrides = JsonOverrides & {
-  [Name in Exclude<ParameterName, keyof JsonOverrides>]?: Text;
+  [Name in Exclude<keyof EventTexts, keyof JsonOverrides>]?: Text;
 };
-type V1Overrides = Pick<V2Overrides, (typeof V1_PARAMETERS)[number]>;
+type V1Overrides = Omit<V2Overrides, keyof JsonOverrides | "factor_type" | "factor_friendly_name">;
 
 /** The parameters that may be overridden: those of the type and the version. */
 export type EventOverrides<
   Type extends PushEventType,
-  Version extends PushEventVersion = "v2",
+  Version extends PushEvent["version"] = "v2",
 > = Version extends "v1"
   ? Type extends `challenge.${string}`
     ? V1Overrides
@@ -63,18 +61,15 @@ export type EventOverrides<
     : Omit<V2Overrides, `challenge_${string}`>;
 
 /** Options of {@link eventFixture}. */
-export interface EventFixtureOptions<Version extends PushEventVersion = PushEventVersion> {
+export interface EventFixtureOptions<Version extends PushEvent["version"] = PushEvent["version"]> {
   /** @default "v2" */
   version?: Version | undefined;
 }
 
-const SIGNING = {
+const RECEIVER = {
   authToken: "token-of-event-fixtures",
-  webhookUrl: "https://app.example.com/webhooks/push",
-  method: "POST",
-  signatureHeader: "X-Service-Signature",
-  contentType: FORM_CONTENT_TYPES[0],
-} as const;
+  publicUrl: "https://app.example.com/webhooks/push",
+};
 
 const RULES: OptionRules<EventFixtureOptions> = { version: oneOf("v1", "v2") };
 
@@ -86,28 +81,32 @@ const RULES: OptionRules<EventFixtureOptions> = { version: oneOf("v1", "v2") };
  * @throws TypeError for a type, a parameter or an option that is unknown, or a uuid with two readings;
  *   WebhookError with the code of a receiver that would reject the overrides.
  */
-export function eventFixture<Type extends PushEventType, Version extends PushEventVersion = "v2">(
+export function eventFixture<
+  Type extends PushEventType,
+  Version extends PushEvent["version"] = "v2",
+>(
   type: Type,
   overrides: EventOverrides<Type, Version> = {},
   options: EventFixtureOptions<Version> = {},
 ): PushEventOf<Type, Version> {
   validateOptions<EventFixtureOptions>("eventFixture", options, RULES);
   const params = listFixturePairs(type, overrides, options.version ?? "v2");
-  return signAcceptedRequest({ ...SIGNING, params }, {}).event as PushEventOf<Type, Version>;
+  const sent = { method: "POST", contentType: FORM_CONTENT_TYPES[0], params } as const;
+  return signAcceptedRequest(RECEIVER, sent).event as PushEventOf<Type, Version>;
 }
 
 /**
  * Lists the parameters of an event: those of its fixture with overrides.
  *
  * @throws TypeError for a type that does not exist, a parameter that the type does not have in this
- *   version, or a uuid with two readings.
+ *   version.
  */
 export function listFixturePairs(
   type: PushEventType,
   overrides: object,
-  version: PushEventVersion,
+  version: PushEvent["version"],
 ): Pair[] {
-  if (!isPushEventType(type)) {
+  if (!PUSH_EVENT_TYPES.includes(type)) {
     const given: unknown = type;
     throw new TypeError(
       `type must be an event type; received ${JSON.stringify(type)}.${suggestName(String(given), PUSH_EVENT_TYPES)} For a type that does not exist yet, override the parameter type.`,
@@ -129,11 +128,6 @@ export function listFixturePairs(
   const biometrics = type === "challenge.denied" ? "none" : "face";
   const defaults = { uuid, type, ...FACTOR, ...CHALLENGE, challenge_metadata: { biometrics } };
   const fields: Record<string, unknown> = { ...defaults, ...overrides };
-  if (typeof fields.uuid === "string" && !isUuidUnique(fields.uuid)) {
-    throw new TypeError(
-      `uuid must not begin with a UUID, 32 hexadecimal digits or a SID and go on with a character from u on; received ${JSON.stringify(fields.uuid)}. A receiver without confirm rejects it. Pass another, such as crypto.randomUUID().`,
-    );
-  }
   return names.flatMap((name) => {
     const value = fields[name];
     const text = typeof value === "string" ? value : (JSON.stringify(value) as string | undefined);

@@ -1,46 +1,23 @@
 import {
-  AUTH_TOKEN_EXPECTED,
-  FORM_CONTENT_TYPES,
-  isAuthToken,
-  isMembers,
+  type PushEvent,
   type PushEventType,
-  type PushEventVersion,
-  SIGNATURE_HEADERS,
-  VERIFY_RULES,
-  type VerifyOptions,
-  type WebhookRequest,
+  type ReceiverSettings,
   signAcceptedRequest,
+  type WebhookRequest,
 } from "../core/door";
-import { isText, validateOptions, oneOf, type OptionRules } from "../kit/validate-options";
-import { isHttpUrl } from "../kit/url";
+import { FORM_CONTENT_TYPES } from "../kit/form-type";
+import {
+  isText,
+  validateOptions,
+  oneOf,
+  type OptionRules,
+  isMembers,
+} from "../kit/validate-options";
 import { listFixturePairs, type EventFixtureOptions, type EventOverrides } from "./event-fixture";
-
-/**
- * The options of the receiver that the request is for. Other options of `pushWebhooks` are ignored,
- * so that its options object can be passed unchanged: a receiver may still reject the method, the
- * account or the service.
- */
-export interface ReceiverSettings {
-  /**
-   * The auth token, or the first of a list. A function is rejected with a TypeError: pass the token
-   * that it returns for the account of the request, `{ ...options, authToken: "…" }`.
-   */
-  authToken: VerifyOptions["authToken"];
-  /** The publicUrl, or the first of a list. */
-  publicUrl: VerifyOptions["publicUrl"];
-  /** The name of the signature header, or the first of a list. @default "X-Service-Signature" */
-  signatureHeader?: string | readonly string[] | undefined;
-  /** @default 65_536 */
-  limitBytes?: VerifyOptions["limitBytes"] | undefined;
-  /** @default none */
-  extraParameters?: VerifyOptions["extraParameters"] | undefined;
-  /** With it, a text with a second reading is no error. @default none */
-  confirm?: VerifyOptions["confirm"] | undefined;
-}
 
 /** Options of {@link signedRequest}. */
 export interface SignedRequestOptions<
-  Version extends PushEventVersion = PushEventVersion,
+  Version extends PushEvent["version"] = PushEvent["version"],
 > extends EventFixtureOptions<Version> {
   /** @default "POST" */
   method?: "GET" | "POST" | undefined;
@@ -55,26 +32,6 @@ export interface SignedRequest extends WebhookRequest {
   /** The path and the query of the URL, for supertest. */
   path: string;
 }
-
-const SETTINGS_RULES: OptionRules<ReceiverSettings> = {
-  authToken: {
-    accepts: (value) => isAuthToken([value].flat()[0]),
-    expected: AUTH_TOKEN_EXPECTED,
-    explain: () =>
-      'Pass the token itself; instead of a function, the token that it returns: { ...options, authToken: "…" }.',
-    required: true,
-    secret: true,
-  },
-  publicUrl: {
-    accepts: (value) => isHttpUrl([value].flat()[0]),
-    expected: 'the publicUrl of the receiver, such as "https://app.example.com/webhooks/push"',
-    required: true,
-  },
-  signatureHeader: VERIFY_RULES.signatureHeader,
-  limitBytes: VERIFY_RULES.limitBytes,
-  extraParameters: VERIFY_RULES.extraParameters,
-  confirm: VERIFY_RULES.confirm,
-};
 
 const RULES: OptionRules<SignedRequestOptions> = {
   version: oneOf("v1", "v2"),
@@ -101,32 +58,20 @@ const RULES: OptionRules<SignedRequestOptions> = {
  *   with the code and the rule by which the receiver would reject the request, such as
  *   `PAYLOAD_INVALID`, `PAYLOAD_AMBIGUOUS`, `BODY_TOO_LARGE` and `CONTENT_TYPE_UNSUPPORTED`.
  */
-export function signedRequest<Type extends PushEventType, Version extends PushEventVersion = "v2">(
+export function signedRequest<
+  Type extends PushEventType,
+  Version extends PushEvent["version"] = "v2",
+>(
   settings: ReceiverSettings,
   type: Type,
   overrides: EventOverrides<Type, Version> = {},
   options: SignedRequestOptions<Version> = {},
 ): SignedRequest {
-  const { authToken, publicUrl, signatureHeader, ...others } = Object(settings) as ReceiverSettings;
-  const { limitBytes, extraParameters, confirm } = others;
-  const checks = { limitBytes, extraParameters, confirm };
-  const receiver = { authToken, publicUrl, signatureHeader, ...checks };
-  validateOptions("signedRequest", receiver, SETTINGS_RULES);
   validateOptions("signedRequest", options, RULES);
-  const params = [
-    ...listFixturePairs(type, overrides, options.version ?? "v2"),
-    ...Object.entries(options.extraParams ?? {}),
-  ];
-  const signing = {
-    // Not a function: SETTINGS_RULES accepts none.
-    authToken: [authToken as string | readonly string[]].flat()[0] ?? "",
-    webhookUrl: [publicUrl].flat()[0] ?? "",
-    method: options.method ?? "POST",
-    signatureHeader: [signatureHeader ?? SIGNATURE_HEADERS].flat()[0] ?? "",
-    contentType: options.contentType ?? FORM_CONTENT_TYPES[0],
-    params,
-  };
-  const { request } = signAcceptedRequest(signing, checks);
+  const { version = "v2", method = "POST", contentType = FORM_CONTENT_TYPES[0] } = options;
+  const extra = Object.entries(options.extraParams ?? {});
+  const params = [...listFixturePairs(type, overrides, version), ...extra];
+  const { request } = signAcceptedRequest(settings, { method, contentType, params });
   const path = request.url.replace(/^[^:]+:\/\/[^/?]*/, "").replace(/^(?!\/)/, "/");
   return { ...request, path };
 }

@@ -8,7 +8,7 @@ import { describeWithRedis, startRedis, stopRedis } from "../../support/redis";
 import { stopServers } from "../../support/servers";
 import { ANSWERS, startAnsweringService, type Answer } from "../../support/service-answers";
 import { clientAt } from "../../support/upstream";
-import { collect, until } from "../../support/waiting";
+import { collect, countTime, until } from "../../support/waiting";
 import { eventRequest, FACTOR_SID, type TestRequest } from "../../support/webhook-requests";
 
 const [TRUTH, EARLIER, OTHER_USER, UNKNOWN] = ANSWERS as [Answer, Answer, Answer, Answer];
@@ -92,6 +92,7 @@ function compare(rows: Row[], results: Map<string, string>, service: Service): v
   expect(found).toEqual(rows.map((row) => [describeRow(row), ...row.expected]));
 }
 
+countTime();
 afterEach(async () => {
   await closeOpened();
   await stopServers();

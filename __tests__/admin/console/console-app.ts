@@ -3,7 +3,13 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import type { Changes } from "../../../lib/admin/console/console-view";
+import type {
+  ActionLine,
+  ConsoleView,
+  RequestFilter,
+  RequestRow,
+  ShownHistory,
+} from "../../../lib/admin/console/console-view";
 import { send } from "../../support/servers";
 import { AUTH_TOKEN, eventRequest } from "../../support/webhook-requests";
 import { stopEmulators } from "../../support/emulators";
@@ -100,12 +106,39 @@ export async function startConsole(options: ConsoleOptions = {}) {
   return started;
 }
 
-/** Returns the id of the request with a number, from 1. */
-export const idOf = async (app: { url: string }, number: number | string): Promise<string> =>
-  `${(await readRequests(app)).process.id}-${number}`;
+/** Polls as the page does. */
+export async function readView(
+  { url }: { url: string },
+  filter: RequestFilter = {},
+  position?: string,
+): Promise<ConsoleView> {
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify({ filter, position });
+  const response = await fetch(`${url}console/view`, { method: "POST", headers, body });
+  return (await response.json()) as ConsoleView;
+}
 
-/** Returns what has changed after a cursor; all rows and totals without one, as a page that opens asks. */
-export async function readRequests({ url }: { url: string }, after = ""): Promise<Changes> {
-  const response = await fetch(`${url}console/changes?after=${after}`);
-  return (await response.json()) as Changes;
+/** Returns all that the page shows of the requests that a filter selects. */
+export async function readShown(
+  app: { url: string },
+  filter: RequestFilter = {},
+): Promise<ShownHistory> {
+  return (await readView(app, filter)).shown as ShownHistory;
+}
+
+/** Returns the rows that a filter selects, the oldest first. */
+export async function readRows(
+  app: { url: string },
+  filter: RequestFilter = {},
+): Promise<RequestRow[]> {
+  return (await readShown(app, filter)).rows.toReversed();
+}
+
+/** Runs an action on many; returns its last line, or the error of the response. */
+export async function act(app: { url: string }, path: string, choice: object): Promise<ActionLine> {
+  const headers = { "Content-Type": "application/json" };
+  const body = JSON.stringify(choice);
+  const response = await fetch(`${app.url}console${path}`, { method: "POST", headers, body });
+  const lines = (await response.text()).trim().split("\n");
+  return JSON.parse(lines.at(-1) ?? "") as ActionLine;
 }

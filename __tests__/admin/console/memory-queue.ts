@@ -1,11 +1,34 @@
 import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
 import type { DeadLetter, QueueUser } from "../../../lib/core/delivery/event-queue";
+import type { Journal } from "../../../lib/core/journal/journal";
+import { maskText } from "../../../lib/core/journal/mask";
+import { MemoryJournal } from "../../../lib/core/delivery/memory-journal";
 import type { PushEvent } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
 
 /** What it holds of each user. */
-export const USER_DATA = { waiting: 1, active: 2, delayed: 3, deadLetters: 4, outcomes: 5 };
+export const USER_DATA = {
+  waiting: 1,
+  active: 2,
+  delayed: 3,
+  deadLetters: 4,
+  outcomes: 5,
+  entries: 6,
+};
+
+/** A journal that several processes may share, in memory. */
+export function createSharedJournal(): Journal {
+  const journal = new MemoryJournal("1 on shared");
+  return {
+    isShared: true,
+    append: (entry) => journal.append(entry),
+    count: (...names) => journal.count(...names),
+    read: (after) => journal.read(after),
+    readCounts: (fromMs) => journal.readCounts(fromMs),
+    createPseudonym: (identity) => journal.createPseudonym(identity),
+  };
+}
 
 /** A queue of dead letters in memory, for tests of the console. */
 export function createMemoryQueue(
@@ -30,12 +53,25 @@ export function createMemoryQueue(
     return deadLetters.length < count;
   };
   const counts = { waiting: 3, active: 2, delayed: 1, oldestWaitingMs: 4_200, workers: 2 };
+  const errorOf = ({ error, event }: DeadLetter) => maskText(error, event);
   return {
     changes,
+    journal: createSharedJournal(),
     stats: async () => ({ ...counts, deadLetters: deadLetters.length, ...stats }),
-    async *deadLetters() {
+    async *deadLetters({ error, newestFirst = false } = {}) {
       // A copy: dead letters are removed while they are listed.
-      yield* deadLetters.slice();
+      const all = newestFirst ? deadLetters.toReversed() : deadLetters.slice();
+      yield* all.filter((deadLetter) => (error ?? errorOf(deadLetter)) === errorOf(deadLetter));
+    },
+    async deadGroups() {
+      const groups = [...new Set(deadLetters.map(errorOf))].map((error) => {
+        const own = deadLetters.filter((deadLetter) => errorOf(deadLetter) === error);
+        const times = own.map(({ failedAt }) => failedAt.getTime());
+        const [firstAtMs = 0] = times;
+        const count = own.length;
+        return { error, count, users: 1, firstAtMs, lastAtMs: times.at(-1) ?? 0 };
+      });
+      return groups.toSorted((a, b) => b.count - a.count);
     },
     retry: remove("retry"),
     discard: remove("discard"),

@@ -4,13 +4,10 @@ import { eventFixture } from "express-push-verification/testing";
 import type { QueueView } from "../../../lib/admin/console/console-view";
 import { silent } from "../../support/receivers";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
-import { startConsole, useConsoles } from "./console-app";
+import { act, readShown, startConsole, useConsoles } from "./console-app";
 import { createMemoryQueue, USER_DATA } from "./memory-queue";
 
 useConsoles();
-
-/** A choice of all that were counted. */
-const ALL = { count: 9, untilMs: Date.UTC(2026, 3) };
 
 const times = (count: number, error: string) => Array.from({ length: count }, () => error);
 
@@ -19,65 +16,34 @@ async function readQueue(queue: ConsoleQueue, reveal = false) {
   return (await app.call("/queue")).body as QueueView;
 }
 
-async function change(queue: ConsoleQueue, action: "retry" | "discard", choice: object) {
-  const app = await startConsole({ router: { queue } });
-  const { count } = (await app.call(`/dead-letters/${action}`, choice)).body as { count: number };
-  return { count, audits: app.audits };
-}
-
 describe("GET /console/queue", () => {
   it("has the counts, and no age and no workers when the queue knows none", async () => {
     const stats = { oldestWaitingMs: undefined, workers: undefined };
     const counts = { atMs: expect.any(Number), waiting: 3, active: 2, delayed: 1, deadLetters: 0 };
-    const view = await readQueue(createMemoryQueue([], stats));
-    expect(view).toEqual({ ...counts, groups: [], isCut: false });
+    expect(await readQueue(createMemoryQueue([], stats))).toEqual({ ...counts, groups: [] });
   });
 
-  it("groups by the first 500 characters of an error, the largest group first", async () => {
-    const long = "x".repeat(500);
-    const errors = ["HANDLER_FAILED: no user jane", ...times(25, "down"), `${long}1`, `${long}2`];
-    const { groups } = await readQueue(createMemoryQueue(errors));
-    // An event that cannot be read shows the code only.
-    const found = groups.map(({ error, count }) => `${count} ${error}`);
-    expect(found).toEqual(["25 down", `2 ${long}…`, "1 HANDLER_FAILED"]);
-  });
-
-  it("has the newest 20 dead letters of a group", async () => {
-    const { groups } = await readQueue(createMemoryQueue(times(25, "down")));
+  it("has the groups of the store, with the newest 20 dead letters of each", async () => {
+    const { groups } = await readQueue(createMemoryQueue(["alone", ...times(25, "down")]));
+    const firstAtMs = Date.UTC(2026, 2, 5, 9, 0, 1);
+    const group = { error: "down", count: 25, users: 1, firstAtMs, lastAtMs: firstAtMs + 24_000 };
+    expect(groups).toMatchObject([group, { error: "alone", count: 1 }]);
     const uuids = groups[0]?.deadLetters.map(({ uuid }) => uuid);
-    expect(uuids).toEqual(Array.from({ length: 20 }, (_, index) => `uuid-${24 - index}`));
+    expect(uuids).toEqual(Array.from({ length: 20 }, (_, index) => `uuid-${25 - index}`));
   });
 
-  it("groups errors that differ only in values of the events, and masks these values", async () => {
-    const identities = ["jane.doe@example.com", "john@example.com", "ann"];
-    const events = identities.map((entity_identity) =>
-      eventFixture("challenge.approved", { entity_identity }),
-    );
-    const errors = events.map(
-      ({ entity_identity, uuid }) => `no user ${entity_identity} (${uuid})`,
-    );
-    const queue = createMemoryQueue(errors, {}, events);
+  it("masks the values of the events, unless the console reveals them", async () => {
+    const event = eventFixture("challenge.approved", { entity_identity: "jane.doe@example.com" });
+    const queue = createMemoryQueue(["no user jane.doe@example.com"], {}, [event]);
     const view = await readQueue(queue);
-    const error = "no user <entity_identity> (<uuid>)";
-    expect(view.groups).toMatchObject([{ error, count: 3 }]);
-    for (const identity of identities) expect(JSON.stringify(view)).not.toContain(`"${identity}`);
-    expect(JSON.stringify(view)).not.toMatch(/no user [a-z]/);
-    const revealed = await readQueue(queue, true);
-    expect(revealed.groups[0]?.deadLetters[2]?.error).toContain("jane.doe@example.com");
-    const retry = jest.spyOn(queue, "retry");
-    expect(await change(queue, "retry", { error, ...ALL })).toMatchObject({ count: 3 });
-    const scope = { accountSid: ACCOUNT_SID, receiver: "shop" };
-    expect(retry.mock.calls[0]).toEqual(["uuid-0", scope]);
-  });
-
-  const different = Array.from({ length: 51 }, (_, index) => `error ${index}`);
-  it.each<[string, string[], number, number, boolean]>([
-    ["1,000 dead letters", times(1_000, "down"), 1, 1_000, false],
-    ["more than 1,000 dead letters", times(1_001, "down"), 1, 1_000, true],
-    ["more than 50 groups", different, 50, 1, true],
-  ])("says whether it is cut: %s", async (_what, errors, groups, count, isCut) => {
-    const view = await readQueue(createMemoryQueue(errors));
-    expect([view.groups.length, view.groups[0]?.count, view.isCut]).toEqual([groups, count, isCut]);
+    const row = { entity: "jan…com", person: expect.stringMatching(/^[0-9a-f]{8}$/), revealed: [] };
+    const error = "no user <entity_identity>";
+    expect(view.groups).toMatchObject([{ error, deadLetters: [row] }]);
+    expect(JSON.stringify(view)).not.toContain("jane");
+    const [revealed] = (await readQueue(queue, true)).groups[0]?.deadLetters ?? [];
+    const texts = { entity: event.entity_identity, error: expect.stringContaining("jane.doe") };
+    expect(revealed).toMatchObject(texts);
+    expect(Object.fromEntries(revealed?.revealed ?? [])).toHaveProperty("factor_metadata");
   });
 });
 
@@ -96,6 +62,8 @@ const ERRORS = ["down", "x".repeat(600), "down"];
 const one = { uuid: "uuid-1", accountSid: ACCOUNT_SID };
 const FIRST_MS = Date.UTC(2026, 2, 5, 9);
 const gone = { ...one, uuid: "gone" };
+/** A choice of all that were counted. */
+const ALL = { count: 9, untilMs: Date.UTC(2026, 3) };
 
 it.each([
   ["retry", { deadLetters: [one] }, 1, ["retry uuid-1"]],
@@ -108,13 +76,20 @@ it.each([
   ["discard", ALL, 3, ["discard uuid-0", "discard uuid-1", "discard uuid-2"]],
 ] as const)("POST /console/dead-letters/%s %j: %d", async (action, choice, count, changes) => {
   const queue = createMemoryQueue(ERRORS);
-  const changed = await change(queue, action, choice);
+  const change = jest.spyOn(queue, action);
+  const app = await startConsole({ router: { queue } });
+  const { result, done } = await act(app, `/dead-letters/${action}`, choice);
+  expect([result?.changed, done]).toEqual([count, changes.length]);
   const error = "error" in choice && count > 0 ? choice.error : undefined;
   const only = "deadLetters" in choice && choice.deadLetters.length === 1;
   const uuid = only ? choice.deadLetters[0].uuid : undefined;
   const by = { action: `dead-letter.${action}`, actor: "alice", status: 200 };
-  expect(changed).toEqual({ count, audits: [{ ...by, count, error, uuid }] });
+  expect(app.audits).toEqual([{ ...by, count, error, uuid }]);
   expect(queue.changes).toEqual(changes);
+  for (const [, options] of change.mock.calls) expect(options).toMatchObject({ by: "alice" });
+  const changed = { action: by.action, by: "alice", status: 200, count, error, uuid };
+  const { changes: history } = await readShown(app);
+  expect(history).toEqual([{ ...changed, atMs: expect.any(Number) }]);
 });
 
 describe("POST /console/user-data", () => {
@@ -127,7 +102,7 @@ describe("POST /console/user-data", () => {
     expect(app.audits).toEqual([]);
     expect((await app.call("/user-data/erase", user)).body).toEqual(USER_DATA);
     expect(queue.changes).toEqual([`erase ${ACCOUNT_SID} ${user.entityIdentity}`]);
-    expect(app.audits).toMatchObject([{ action: "user-data.erase", count: 15, status: 200 }]);
+    expect(app.audits).toMatchObject([{ action: "user-data.erase", count: 21, status: 200 }]);
     expect(JSON.stringify(app.audits)).not.toContain("jane");
   });
 

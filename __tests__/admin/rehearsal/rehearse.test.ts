@@ -1,5 +1,5 @@
 /** A login is rehearsed against the emulator over HTTP, with each link of its chain broken in turn. */
-import type { FetchOutcome } from "express-push-verification";
+import { PermanentError, type FetchOutcome } from "express-push-verification";
 import { rehearse, type RehearsalReport, type RehearsalRow } from "express-push-verification/admin";
 import { redisQueue } from "express-push-verification/durable";
 import { REHEARSAL_LINKS } from "../../../lib/admin/rehearsal/report";
@@ -8,12 +8,15 @@ import { closeLater, closeOpened, silent } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
 import { createReceiver } from "../../support/receivers";
 import { describeWithRedis, startRedis, stopRedis } from "../../support/redis";
-import { failedLinks, rehearseBroken, type Broken } from "../../support/rehearsals";
+import { failedLinks, rehearseBroken, startBroken, type Broken } from "../../support/rehearsals";
 import { never } from "../../support/waiting";
 
 const OTHER = "1".repeat(32);
 const fail = () => {
   throw new Error("the database is away");
+};
+const giveUp = () => {
+  throw new PermanentError("no such user");
 };
 const later = { deadlineMs: 1_500 };
 const store = { claim: fail, complete() {}, release() {} };
@@ -157,6 +160,13 @@ it("is not content with the service's own word, which is no webhook request", as
   expect(rowOf(report, "waited")?.result).toBe("skipped");
 });
 
+it("is repeated in one process as the first time, for an app that handles approvals only", async () => {
+  const { push, client } = await startBroken({ webhook: { event_types: ["challenge.approved"] } });
+  for (let round = 0; round < 2; round++) {
+    expect(failedLinks(await rehearse({ push, client, timeoutMs: 20_000 }))).toEqual([]);
+  }
+});
+
 it("names an unreachable publicUrl", async () => {
   const publicUrl = `http://127.0.0.1:${await findFreePort()}/webhooks/push`;
   const { report, entityStatus } = await rehearseBroken({
@@ -207,11 +217,28 @@ describeWithRedis("with a queue", () => {
     ],
     ["confirm", { receiver: { confirm: () => false } }, ["confirm"], /NOT_CONFIRMED/],
     ["a handler that throws", { handler: fail }, ["handled"], /database is away/],
+    ["no worker, at another process", { other: {}, hasWorker: false }, ["handled"], /worker/],
+    [
+      "confirm, at another process",
+      { other: { confirm: () => false } },
+      ["confirm"],
+      /NOT_CONFIRMED/,
+    ],
+    ["a confirm that fails, at another process", { other: { confirm: fail } }, ["confirm"]],
+    ["a handler that throws, at another process", { other: {}, handler: fail }, ["handled"]],
+    [
+      "a handler that gives up, at another process",
+      { other: {}, handler: giveUp },
+      ["handled"],
+      /no such user/,
+    ],
   ])("%s broken: no other row fails than its own", async (_what, broken, links, reason = /./) => {
     const { queue } = await startQueue({ backoff: 10_000 });
-    const { report, entityStatus } = await rehearseBroken({ queue, ...broken });
+    const timeoutMs = links.length > 0 ? 3_000 : 20_000;
+    const { report, entityStatus } = await rehearseBroken({ queue, timeoutMs, ...broken });
     expectFailed(report, entityStatus, links);
     for (const link of links) expect(rowOf(report, link as "handled")?.reason).toMatch(reason);
+    if (links.length === 0) expect(rowOf(report, "handled")?.result).toBe("ok");
   });
 
   it("the row stored failed while the store is down", async () => {

@@ -1,10 +1,10 @@
 import { getEventListeners } from "node:events";
 import { eventFixture } from "express-push-verification/testing";
 import { createAccountScope } from "../../../lib/core/delivery/account-scope";
-import { createChallengeWaits, type WaitOptions } from "../../../lib/core/delivery/challenge-wait";
+import { ChallengeWaits, type WaitOptions } from "../../../lib/core/delivery/challenge-wait";
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
 import { toOutcome } from "../../../lib/core/delivery/outcome";
-import { createWaiters } from "../../../lib/core/delivery/waiters";
+import { Waiters } from "../../../lib/core/delivery/waiters";
 
 const event = eventFixture("challenge.approved");
 const outcome = toOutcome(event);
@@ -14,13 +14,20 @@ function start() {
   const outcomes = createMemoryOutcomes();
   const settings = { authToken: "token", allowedAccountSids: undefined, publicUrls: [] };
   const scope = createAccountScope({ ...settings, name: "login" });
-  const { waitForChallenge: wait, ...waits } = createChallengeWaits(outcomes, scope);
-  return { outcomes, scope, wait, ...waits };
+  const waits = new ChallengeWaits(outcomes, scope);
+  const wait: typeof waits.wait = (options) => waits.wait(options);
+  return {
+    outcomes,
+    scope,
+    wait,
+    listPending: () => waits.listPending(),
+    close: () => waits.close(),
+  };
 }
 
 afterEach(() => jest.useRealTimers());
 
-describe("createChallengeWaits", () => {
+describe("ChallengeWaits", () => {
   it("rejects the outcome of another user", async () => {
     const { outcomes, wait } = start();
     await outcomes.record("login", outcome);
@@ -30,7 +37,7 @@ describe("createChallengeWaits", () => {
 
   it("rejects its own pending and later waits in the turn in which it closes", async () => {
     const { outcomes, scope, wait, close } = start();
-    const other = createChallengeWaits(outcomes, scope).waitForChallenge(good);
+    const other = new ChallengeWaits(outcomes, scope).wait(good);
     const pending = wait(good);
     const rejected = jest.fn();
     pending.catch(rejected);
@@ -105,31 +112,34 @@ describe("createChallengeWaits", () => {
   });
 });
 
-const longWait = { timeoutMs: 60_000, account: "a" };
+const longWait = (challengeSid: string) => ({ timeoutMs: 60_000, account: "a", challengeSid });
+const keyOf = (challengeSid: string) => `a:${challengeSid}`;
 
-describe("createWaiters", () => {
+describe("Waiters", () => {
   it("lists a key from its first wait until the last one has ended", async () => {
-    const waiters = createWaiters();
-    const both = [waiters.wait("a", longWait), waiters.wait("a", longWait)];
-    expect([waiters.listKeys(), waiters.has("a"), waiters.has("b")]).toEqual([["a"], true, false]);
-    waiters.resolve("a", outcome);
+    const waiters = new Waiters();
+    const both = [waiters.wait(longWait("a")), waiters.wait(longWait("a"))];
+    expect(waiters.listKeys()).toEqual([keyOf("a")]);
+    expect(waiters.has(keyOf("a"))).toBe(true);
+    expect(waiters.has(keyOf("b"))).toBe(false);
+    waiters.resolve(keyOf("a"), outcome);
     expect(await Promise.all(both)).toEqual([outcome, outcome]);
     expect(waiters.listKeys()).toEqual([]);
-    const late = waiters.wait("a", { ...longWait, timeoutMs: 5 });
+    const late = waiters.wait({ ...longWait("a"), timeoutMs: 5 });
     await expect(late).rejects.toMatchObject({ code: "CHALLENGE_TIMEOUT", status: 504 });
-    expect(waiters.has("a")).toBe(false);
+    expect(waiters.has(keyOf("a"))).toBe(false);
   });
 
   it("gives each user an equal share: 10,000 waits of one user evict no other", async () => {
-    const waiters = createWaiters();
+    const waiters = new Waiters();
     const waitOf = (entityIdentity: string, index: number) =>
-      waiters.wait(`${entityIdentity} ${index}`, { ...longWait, entityIdentity });
+      waiters.wait({ ...longWait(`${entityIdentity} ${index}`), entityIdentity });
     const ada = waitOf("ada", 1);
     const floods = Array.from({ length: 10_050 }, (_, index) => waitOf("eve", index));
     const flood = Promise.allSettled(floods);
     const bob = waitOf("bob", 1);
-    waiters.resolve("ada 1", outcome);
-    waiters.resolve("bob 1", outcome);
+    waiters.resolve(keyOf("ada 1"), outcome);
+    waiters.resolve(keyOf("bob 1"), outcome);
     expect(await Promise.all([ada, bob])).toEqual([outcome, outcome]);
     waiters.close();
     const evicted = (await flood).filter(
@@ -139,17 +149,17 @@ describe("createWaiters", () => {
   });
 
   it("rejects the oldest above maxWaiting pending waits, and does not count ended ones", async () => {
-    const waiters = createWaiters(2);
-    const first = waiters.wait("a", longWait);
+    const waiters = new Waiters(2);
+    const first = waiters.wait(longWait("a"));
     for (let times = 0; times < 3; times++) {
-      const ended = waiters.wait("ended", longWait);
-      waiters.resolve("ended", outcome);
+      const ended = waiters.wait(longWait("ended"));
+      waiters.resolve(keyOf("ended"), outcome);
       await ended;
     }
-    expect(waiters.has("a")).toBe(true);
-    const [second, third] = ["b", "c"].map((key) => waiters.wait(key, longWait));
+    expect(waiters.has(keyOf("a"))).toBe(true);
+    const [second, third] = ["b", "c"].map((sid) => waiters.wait(longWait(sid)));
     await expect(first).rejects.toMatchObject({ code: "OVERLOADED", status: 503 });
-    for (const key of ["b", "c"]) waiters.resolve(key, outcome);
+    for (const sid of ["b", "c"]) waiters.resolve(keyOf(sid), outcome);
     expect(await Promise.all([second, third])).toEqual([outcome, outcome]);
   });
 });

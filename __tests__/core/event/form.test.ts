@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { decodeForm, MAX_PARAMETERS } from "../../../lib/core/event/form";
 import { encodeForm } from "../../support/webhook-requests";
 import { anyCharacter } from "../../support/any-character";
+import { joinCut } from "../../support/cuts";
 import { words } from "../../support/attacker-texts";
 
 const bytes = (text: string) => Buffer.from(text, "latin1");
@@ -30,7 +31,7 @@ describe("decodeForm", () => {
     ["\xef\xbb\xbfa=1", "\ufeffa", "1"],
     ["%EF%BB%BFa=1", "\ufeffa", "1"],
   ])("%j has the names and values %j", (form, ...namesAndValues) => {
-    const pairs = decodeForm(bytes(form));
+    const { pairs } = decodeForm(bytes(form));
     for (const pair of pairs) expect(pair).toHaveLength(2);
     expect(pairs.flat()).toEqual(namesAndValues);
   });
@@ -48,40 +49,55 @@ describe("decodeForm", () => {
 
   it("decodes a form of any length", () => {
     const value = "é".repeat(40_000);
-    expect(decodeForm(`a=${encodeURIComponent(value)}&b=2`)).toEqual([
-      ["a", value],
-      ["b", "2"],
-    ]);
+    expect(decodeForm(`b=${encodeURIComponent(value)}&a=2`)).toEqual({
+      pairs: [
+        ["b", value],
+        ["a", "2"],
+      ],
+      joined: `a2b${value}`,
+    });
   });
 
   it("reads bytes that are a part of a larger buffer", () => {
     const whole = new Uint8Array(bytes("x=0&a=1&y=2"));
-    expect(decodeForm(whole.subarray(4, 7))).toEqual([["a", "1"]]);
+    expect(decodeForm(whole.subarray(4, 7)).pairs).toEqual([["a", "1"]]);
   });
 
   it("accepts MAX_PARAMETERS parameters, and rejects one more as too long", () => {
     const form = "a=1&".repeat(MAX_PARAMETERS);
-    expect(decodeForm(form)).toHaveLength(MAX_PARAMETERS);
+    expect(decodeForm(form).pairs).toHaveLength(MAX_PARAMETERS);
     expect(() => decodeForm(`${form}b=2`)).toThrow(
       expect.objectContaining({ name: "FormError", reason: "too long" }),
     );
+    expect(decodeForm(`${form}b=2`, MAX_PARAMETERS + 1).joined).toBe("a1b2");
   });
 
-  it("decodes any encoded pairs to the same pairs", () => {
-    const text = fc.string({ unit: anyCharacter });
+  it("decodes any encoded pairs to the same pairs, and joins them sorted", () => {
+    // Few and short: many names and values begin or are equal.
+    const text = fc.string({ unit: fc.oneof(fc.constantFrom("a", "=", "\uffff"), anyCharacter) });
     fc.assert(
       fc.property(fc.array(fc.tuple(text, text)), (pairs) => {
-        expect(decodeForm(Buffer.from(encodeForm(pairs)))).toEqual(pairs);
-        expect(decodeForm(new URLSearchParams(pairs).toString())).toEqual(pairs);
+        const form = { pairs, joined: joinCut(pairs) };
+        expect(decodeForm(Buffer.from(encodeForm(pairs)))).toEqual(form);
+        expect(decodeForm(new URLSearchParams(pairs).toString())).toEqual(form);
       }),
     );
   });
+
+  it.each([
+    ["b=2&a=1&B=3&a=&ab=0", "B3aa1ab0b2"],
+    ["a=1&a=1&a%3D=1&a=1&a", "aa1a=1"],
+    ["a=&a&b&b=", "ab"],
+    ["%EF%BF%BD=1&%F0%9F%98%80=2&%ED%9F%BF=3", "\ud7ff3😀2\ufffd1"],
+    ["a=%EE%80%80&a=%F4%8F%BF%BF&a=%F0%90%80%80", "a\u{10000}a\u{10ffff}a\ue000"],
+    ["a=%EF%BF%BD&a=%EE%80%80", "a\ue000a\ufffd"],
+  ])("joins %j to %j", (form, joined) => expect(decodeForm(form).joined).toBe(joined));
 
   it("decodes any bytes or rejects them as malformed", () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (form) => {
         try {
-          for (const pair of decodeForm(form)) expect(pair).toHaveLength(2);
+          for (const pair of decodeForm(form).pairs) expect(pair).toHaveLength(2);
         } catch (error) {
           expect(error).toMatchObject({ name: "FormError", reason: "malformed" });
         }

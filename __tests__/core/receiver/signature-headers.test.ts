@@ -1,4 +1,5 @@
 /** Which header has the signature, and what both sides say when they use different ones. */
+import { createHmac } from "node:crypto";
 import type { PushWebhooksOptions } from "express-push-verification";
 import { signedRequest } from "express-push-verification/testing";
 import { callApi, startEmulator, startReceiver, stopEmulators } from "../../support/emulators";
@@ -39,6 +40,16 @@ it.each<[option: Option, sent: string[], result: string | undefined]>([
   const headers = { ...others, ...Object.fromEntries(sent.map((name) => [name, signature])) };
   expect(await receive({ ...good, headers })).toBe(result === undefined ? 200 : 403);
   expect(rejected).toEqual(result === undefined ? [] : [result]);
+});
+
+it.each([
+  [undefined, MISSING],
+  ["X-Authy-Signature", MALFORMED],
+])("rejects a signature of Authy with the signatureHeader %j: %s", async (option, code) => {
+  const { receive, rejected } = createReceiver({ signatureHeader: option });
+  const authy = createHmac("sha256", AUTH_TOKEN).update("nonce|POST|url|params").digest("base64");
+  expect(await receive({ ...good, headers: { ...others, "x-authy-signature": authy } })).toBe(403);
+  expect(rejected).toEqual([code]);
 });
 
 /** What the app expects, and what the tool signs with. */

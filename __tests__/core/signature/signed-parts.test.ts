@@ -21,7 +21,7 @@ describe("createGetParts", () => {
       );
     } else {
       expect(createGetParts([publicUrl], "exact")(target)).toEqual([
-        { signedUrls: [url], publicUrlIndexes: [0], signedParams: [], params: pairs },
+        { signedUrls: [url], publicUrlIndexes: [0], joined: "", params: pairs },
       ]);
     }
   });
@@ -46,11 +46,11 @@ describe("createGetParts", () => {
 
 describe("createPostParts", () => {
   it("covers the parameters with every spelling of every publicUrl", () => {
-    const params = [["a", "1"]] as const;
+    const pairs: [string, string][] = [["a", "1"]];
     const [a, b] = ["https://a.test/p", "http://b.test/p"] as const;
     const signedUrls = [a, "https://a.test:443/p", b, "http://b.test:80/p"];
-    expect(createPostParts([a, b], "ports")(params)).toEqual([
-      { signedUrls, publicUrlIndexes: [0, 0, 1, 1], signedParams: params, params },
+    expect(createPostParts([a, b], "ports")({ pairs, joined: "a1" })).toEqual([
+      { signedUrls, publicUrlIndexes: [0, 0, 1, 1], joined: "a1", params: pairs },
     ]);
   });
 });

@@ -12,7 +12,7 @@ describe("redisQueue", () => {
     const own = { prefix: "push", durability: "require", replicas: 0 };
     const times = { dedupeTtlMs: 86_400_000, outcomeTtlMs: 86_400_000, storeTimeoutMs: 8_000 };
     const backoff = { type: "exponential", delayMs: 500, jitter: 0.5 };
-    const limits = { attempts: 8, backoff, maxPending: 5_000, maxWaiting: 10_000 };
+    const limits = { attempts: 8, backoff, maxPending: 5_000, maxWaiting: 10_000, journal: true };
     const parts = { host: "127.0.0.1", port: 1, db: 0, family: 0 };
     const given = { name, connection: parts, logger: undefined };
     expect(resolve({})).toEqual({ ...given, ...own, ...times, ...limits });

@@ -196,9 +196,10 @@ export async function runSchedule(
       one.isSuccessful = draw < 0.6;
       one.isPermanent = draw > 0.95;
       if (one.isSuccessful) return undefined;
-      return { reason: "down", isPermanent: one.isPermanent, isForged: false };
+      const reason = { reason: "down", masked: "down" };
+      return { ...reason, isPermanent: one.isPermanent, isForged: false };
     }
-    return { concurrency: 2, handle, reportDeadLetter() {}, freedAtMs: () => undefined };
+    return { concurrency: 2, handle, reportFailure() {}, freedAtMs: () => undefined };
   }
 
   function startProcess(): void {

@@ -79,6 +79,8 @@ export async function walk(seed: number, real: RealStorage): Promise<void> {
       started,
       failures: failures + 1,
       errors: "[]",
+      failure: '"down"',
+      person: undefined,
       pauseMs: random() < 0.4 ? below(5_000) : undefined,
       isForged: random() < 0.3,
     };

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { Pair } from "../../core/door";
+import type { Pair } from "../../kit/pairs";
 import { checkWebhooks } from "./configuration-drift";
 import { ensureWebhook } from "./ensure-webhook";
 import type { Challenges, Factors, Keys, Webhooks } from "./resources";
@@ -27,7 +27,7 @@ import {
 } from "./schemas";
 import { ApiError, createApiError } from "./api-error";
 import { registerAccess } from "./service-access";
-import { createTransport, type Transport } from "./transport";
+import { Transport, type Send } from "./transport";
 
 /** Client of the two REST APIs of the service. */
 export interface AdminClient {
@@ -54,22 +54,22 @@ export interface AdminClient {
 export function createAdminClient(options: AdminClientOptions): AdminClient {
   const checked = checkClientOptions(options);
   const { accountSid, serviceSid = "", accountUrl, verifyUrl, username = accountSid } = checked;
-  const transport = createTransport(checked, username);
+  const transport = new Transport(checked, username);
   const keysUrl = `${trimSlash(accountUrl ?? NO_URL)}/2010-04-01/Accounts/${accountSid}/Keys`;
   const serviceUrl = `${trimSlash(verifyUrl ?? NO_URL)}/v2/Services/${serviceSid}`;
   const keySid = username === accountSid ? undefined : username;
   const usesKey = keySid !== undefined;
 
-  const send: Transport = async (request, schema) => {
+  const send: Send = async (request, schema) => {
     if (verifyUrl === undefined) throw createMissingUrl("verifyUrl");
-    return transport(request, schema);
+    return transport.send(request, schema);
   };
   const webhooks = createWebhooks(send, `${serviceUrl}/Webhooks`);
 
-  const sendForKeys: Transport = async (request, schema) => {
+  const sendForKeys: Send = async (request, schema) => {
     if (accountUrl === undefined) throw createMissingUrl("accountUrl");
     try {
-      return await transport(request, schema);
+      return await transport.send(request, schema);
     } catch (error) {
       if (!(await needsMainKey(error, request.signal))) throw error;
       throw createApiError(request, "MAIN_KEY_REQUIRED", error, (error as ApiError).status);
@@ -97,7 +97,7 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
   return client;
 }
 
-function createKeys(send: Transport, keysUrl: string, ownKeySid: string): Keys {
+function createKeys(send: Send, keysUrl: string, ownKeySid: string): Keys {
   const urlOf = (sid: string) => `${keysUrl}/${parseInput("sid", keySchema.shape.sid, sid)}.json`;
   return {
     ...createList(send, `${keysUrl}.json`, keyListSchema),
@@ -119,7 +119,7 @@ function createKeys(send: Transport, keysUrl: string, ownKeySid: string): Keys {
   };
 }
 
-function createWebhooks(send: Transport, webhooksUrl: string): Webhooks {
+function createWebhooks(send: Send, webhooksUrl: string): Webhooks {
   const urlOf = (sid: string) =>
     `${webhooksUrl}/${parseInput("sid", webhookSchema.shape.sid, sid)}`;
   const webhooks: Webhooks = {
@@ -145,7 +145,7 @@ function createWebhooks(send: Transport, webhooksUrl: string): Webhooks {
 }
 
 function createUserResources(
-  send: Transport,
+  send: Send,
   serviceUrl: string,
 ): Pick<AdminClient, "challenges" | "factors"> {
   /** The URL of a resource of a user, and its path without the user. */

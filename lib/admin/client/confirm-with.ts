@@ -1,11 +1,5 @@
 import { wholeNumber, validateOptions, type OptionRules } from "../../kit/validate-options";
-import {
-  type Confirm,
-  type Confirmation,
-  type ConfirmContext,
-  isChallengeEvent,
-  type PushEvent,
-} from "../../core/door";
+import type { Confirm, PushEvent } from "../../core/door";
 import { ApiError } from "./api-error";
 import type { AdminClient } from "./client";
 import { createFetchOutcome } from "./fetch-outcome";
@@ -62,11 +56,14 @@ export function confirmWith(
   // False for a date that is missing or unreadable.
   const isRecent = (date: string | null) => Date.now() - Date.parse(date ?? "") <= maxAgeMs;
 
-  async function fetchAndCompare(event: PushEvent, signal: AbortSignal): Promise<Confirmation> {
+  async function fetchAndCompare(
+    event: PushEvent,
+    signal: AbortSignal,
+  ): Promise<boolean | "pending"> {
     const { type, entity_identity: entityIdentity, factor_sid: factorSid } = event;
     // The receiver and the worker call again after a failure.
     const once = { signal, maxRetries: 0 };
-    if (isChallengeEvent(event)) {
+    if ("challenge_sid" in event) {
       const challengeSid = event.challenge_sid;
       const challenge = await client.challenges.fetch({ entityIdentity, challengeSid }, once);
       const { sid, identity, factor_sid, status } = challenge;
@@ -84,7 +81,7 @@ export function confirmWith(
     return factor.status === "verified" && isRecent(factor.date_updated);
   }
 
-  async function confirm(event: PushEvent, { signal, ambiguity }: ConfirmContext) {
+  async function confirm(...[event, { signal, ambiguity }]: Parameters<Confirm>) {
     if (event.account_sid !== client.accountSid) return false;
     if (event.service_sid !== client.serviceSid) return false;
     const isDeletion = event.type === "factor.deleted";

@@ -1,4 +1,4 @@
-import type { FetchOutcome } from "../../core/door";
+import type { Confirm } from "../../core/door";
 import type { AdminClient } from "./client";
 
 /**
@@ -11,7 +11,7 @@ import type { AdminClient } from "./client";
 export function createFetchOutcome(
   client: Pick<AdminClient, "accountSid" | "serviceSid" | "challenges">,
   isRecent: (date: string | null) => boolean,
-): FetchOutcome {
+): NonNullable<Confirm["fetchOutcome"]> {
   return async function fetchOutcome({ challengeSid, entityIdentity }, { signal }) {
     const key = { challengeSid, entityIdentity };
     const challenge = await client.challenges.fetch(key, { signal, maxRetries: 0 });

@@ -2,7 +2,7 @@ import { parseUrl } from "../../kit/url";
 import { pageQuerySchema, parseInput } from "./schemas";
 import { createApiError } from "./api-error";
 import type { RequestOptions } from "./options";
-import type { ResponseSchema, Transport } from "./transport";
+import type { ResponseSchema, Send } from "./transport";
 
 /** Query that selects a page of a list (specification, section 8). */
 export interface PageQuery extends RequestOptions {
@@ -51,7 +51,7 @@ export interface List<Item> {
  *   for links in a circle; InputError for an invalid query.
  */
 export function createList<Item>(
-  send: Transport,
+  send: Send,
   listUrl: string,
   schema: ResponseSchema<LinkedPage<Item>>,
   shownPath?: string,

@@ -1,7 +1,13 @@
 import * as z from "zod";
-import { PUSH_EVENT_TYPES, sidSchema } from "../../core/door";
+import { PUSH_EVENT_TYPES } from "../../core/door";
+import { sidPattern, type SidPrefix } from "../../kit/sid";
 import { isHttpUrl } from "../../kit/url";
 import { InputError } from "./input-error";
+
+/** Creates the schema of a SID. */
+export function sidSchema(prefix: SidPrefix) {
+  return z.string().regex(sidPattern(prefix), `must be ${prefix} and 32 hexadecimal digits`);
+}
 
 const text = z.string().nullable().default(null);
 const count = z.number().nullable().default(null);

@@ -1,8 +1,8 @@
-import type { Transport } from "./transport";
+import type { Send } from "./transport";
 
 /** The requests of a client that its methods do not have. */
 export interface ServiceAccess {
-  readonly send: Transport;
+  readonly send: Send;
   /** The URL of the verification service, without a slash at its end. */
   readonly serviceUrl: string;
 }

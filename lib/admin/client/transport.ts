@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { readLimited } from "../../kit/local-server";
 import { encodeForm, parseJson } from "../../kit/text";
-import type { Pair } from "../../core/door";
+import type { Pair } from "../../kit/pairs";
 import { pauseAfter } from "../../kit/backoff";
 import { ApiError, createApiError, findErrorCode, type FailedRequest } from "./api-error";
 import type { CheckedClientOptions, FetchOptions, ServiceResponse } from "./options";
@@ -21,7 +21,7 @@ export interface ResponseSchema<Output> {
 }
 
 /** Sends a request and returns the parsed response; undefined for a response without a body. */
-export type Transport = ReturnType<typeof createTransport>;
+export type Send = Transport["send"];
 
 /** Limits are counted in seconds: with shorter pauses, 100 calls against 20 a second would fail. */
 const PAUSES = { firstMs: 200, longestMs: 2_000, jitter: 0.5 };
@@ -29,45 +29,86 @@ const PAUSES = { firstMs: 200, longestMs: 2_000, jitter: 0.5 };
 const MAX_RESPONSE_BYTES = 8_388_608;
 
 /**
- * Creates the function that sends requests to the service: HTTP Basic, form-encoded, without
- * following redirects, within `timeoutMs` for all attempts together.
+ * Sends requests to the service: HTTP Basic, form-encoded, without following redirects, within
+ * `timeoutMs` for all attempts together.
  *
  * Retries a 429 until `timeoutMs`, and for GET and DELETE also a 5xx or a missing response
  * `maxRetries` times (specification, section 8). The pause before a retry is the response's
  * `Retry-After`, else random, and grows to 2 s. After a 401, it tries the other passwords.
- *
- * @throws ApiError (from the returned function); the reason of `signal`.
  */
-export function createTransport(options: CheckedClientOptions, username: string) {
-  const { password, timeoutMs = 10_000 } = options;
-  // Looked up for each request: a test may replace the global function later.
-  const { fetch = (url, init) => globalThis.fetch(url, init) } = options;
-  const authorizations = [password].flat().map((one) => {
-    return `Basic ${Buffer.from(`${username}:${one}`).toString("base64")}`;
-  });
-  /** The authorization that the service has accepted last. */
-  let accepted = 0;
+export class Transport {
+  readonly #fetch: NonNullable<CheckedClientOptions["fetch"]>;
+  readonly #timeoutMs: number;
+  readonly #maxRetries: number;
+  readonly #authorizations: readonly string[];
+  /** The index of the authorization that the service has accepted last. */
+  #accepted = 0;
 
-  async function authorizeAndSend<Output>(
-    request: ServiceRequest,
-    schema: ResponseSchema<Output>,
-    signal: AbortSignal,
-  ): Promise<Output> {
-    const first = accepted;
-    for (let turn = 0; ; turn++) {
-      const index = (first + turn) % authorizations.length;
+  constructor(options: CheckedClientOptions, username: string) {
+    // Looked up for each request: a test may replace the global function later.
+    this.#fetch = options.fetch ?? ((url, init) => globalThis.fetch(url, init));
+    this.#timeoutMs = options.timeoutMs ?? 10_000;
+    this.#maxRetries = options.maxRetries ?? 2;
+    this.#authorizations = [options.password].flat().map((one) => {
+      return `Basic ${Buffer.from(`${username}:${one}`).toString("base64")}`;
+    });
+  }
+
+  /** @throws ApiError; the reason of `signal`. */
+  async send<Output>(request: ServiceRequest, schema: ResponseSchema<Output>): Promise<Output> {
+    request.signal?.throwIfAborted();
+    const timeout = AbortSignal.timeout(this.#timeoutMs);
+    const signals = [timeout, request.signal].filter((one) => one !== undefined);
+    const signal = AbortSignal.any(signals);
+    const startedMs = performance.now();
+    for (let retry = 0; ; retry++) {
       try {
-        const output = await attempt(request, schema, signal, authorizations[index] ?? "");
-        accepted = index;
-        return output;
-      } catch (error) {
-        const isRejected = error instanceof ApiError && error.status === 401;
-        if (!isRejected || turn === authorizations.length - 1) throw error;
+        return await this.#authorizeAndSend(request, schema, signal);
+      } catch (cause) {
+        const error = toApiError(request, timeout.aborted, cause);
+        // The previous attempt deleted the resource and its response was lost.
+        const isDeleted = retry > 0 && request.method === "DELETE" && error.status === 404;
+        if (isDeleted) return undefined as Output;
+        const { retryAfterSeconds } = error;
+        const ownPauseMs = pauseAfter(retry + 1, PAUSES);
+        const pauseMs = retryAfterSeconds === undefined ? ownPauseMs : retryAfterSeconds * 1_000;
+        const isTooLate = performance.now() - startedMs + pauseMs > this.#timeoutMs;
+        if (isTooLate || !this.#isRetried(request, error, retry)) throw error;
+        await sleep(pauseMs, undefined, { signal: request.signal }).catch(() => {});
+        request.signal?.throwIfAborted();
       }
     }
   }
 
-  async function attempt<Output>(
+  #isRetried(request: ServiceRequest, { code, status }: ApiError, retry: number): boolean {
+    const { method, maxRetries = this.#maxRetries } = request;
+    if (status === 429) return maxRetries > 0;
+    const hasFailed = code === "UNREACHABLE" || status >= 500;
+    return retry < maxRetries && hasFailed && method !== "POST";
+  }
+
+  async #authorizeAndSend<Output>(
+    request: ServiceRequest,
+    schema: ResponseSchema<Output>,
+    signal: AbortSignal,
+  ): Promise<Output> {
+    const first = this.#accepted;
+    const { length } = this.#authorizations;
+    for (let turn = 0; ; turn++) {
+      const index = (first + turn) % length;
+      try {
+        const authorization = this.#authorizations[index] ?? "";
+        const output = await this.#attempt(request, schema, signal, authorization);
+        this.#accepted = index;
+        return output;
+      } catch (error) {
+        const isRejected = error instanceof ApiError && error.status === 401;
+        if (!isRejected || turn === length - 1) throw error;
+      }
+    }
+  }
+
+  async #attempt<Output>(
     request: ServiceRequest,
     schema: ResponseSchema<Output>,
     signal: AbortSignal,
@@ -77,6 +118,8 @@ export function createTransport(options: CheckedClientOptions, username: string)
     const headers: Record<string, string> = { authorization, accept: "application/json" };
     if (form !== undefined) headers["content-type"] = "application/x-www-form-urlencoded";
     const body = form === undefined ? null : encodeForm(form);
+    // Not called as a method: that of the platform accepts no other `this`.
+    const fetch = this.#fetch;
     const response = await fetch(url, { method, headers, body, redirect: "manual", signal });
     const { status } = response;
     const chunks = (response.body ?? []) as AsyncIterable<Uint8Array>;
@@ -95,40 +138,6 @@ export function createTransport(options: CheckedClientOptions, username: string)
     request.onHeaders?.(response.headers);
     return result.data;
   }
-
-  return async function send<Output>(
-    request: ServiceRequest,
-    schema: ResponseSchema<Output>,
-  ): Promise<Output> {
-    const { maxRetries = options.maxRetries ?? 2 } = request;
-    request.signal?.throwIfAborted();
-    const timeout = AbortSignal.timeout(timeoutMs);
-    const signals = [timeout, request.signal].filter((one) => one !== undefined);
-    const signal = AbortSignal.any(signals);
-    const startedMs = performance.now();
-    for (let retry = 0; ; retry++) {
-      try {
-        return await authorizeAndSend(request, schema, signal);
-      } catch (cause) {
-        const error = toApiError(request, timeout.aborted, cause);
-        const { code, status, retryAfterSeconds } = error;
-        // The previous attempt deleted the resource and its response was lost.
-        const isDeleted = retry > 0 && request.method === "DELETE" && status === 404;
-        if (isDeleted) return undefined as Output;
-        const hasFailed = code === "UNREACHABLE" || status >= 500;
-        const isRetried =
-          status === 429
-            ? maxRetries > 0
-            : retry < maxRetries && hasFailed && request.method !== "POST";
-        const ownPauseMs = pauseAfter(retry + 1, PAUSES);
-        const pauseMs = retryAfterSeconds === undefined ? ownPauseMs : retryAfterSeconds * 1_000;
-        const isTooLate = performance.now() - startedMs + pauseMs > timeoutMs;
-        if (!isRetried || isTooLate) throw error;
-        await sleep(pauseMs, undefined, { signal: request.signal }).catch(() => {});
-        request.signal?.throwIfAborted();
-      }
-    }
-  };
 }
 
 /** Converts the failure of an attempt. @throws the reason of the signal of a request that was aborted. */

@@ -18,9 +18,12 @@
  * error is `{ code, message, status }`: 503 `STORE_UNAVAILABLE` for a store that is down, 403 for a
  * person who is signed out. All times are whole milliseconds since 1970.
  */
-import type { Explanation, RequestEntry, RequestResult } from "../../core/door";
+import type { RequestEntry } from "../../core/door";
 
-export type { Explanation, RequestResult };
+/** What a request has come to. */
+export type RequestResult = RequestEntry["result"];
+/** The likeliest cause of a wrong signature, in words. */
+export type Explanation = NonNullable<RequestEntry["explanation"]>;
 
 /** The settings of a console. */
 export interface ConsoleSettings {
@@ -316,14 +319,14 @@ export interface FoundChallenge {
 
 /** The places where a login was found. */
 export interface LoginSearch {
-  /** The newest 200, the newest first: all that are kept were asked. */
+  /** The newest 100 that are authenticated, and the newest 100 that claim the name, the newest first. */
   rows: readonly RequestRow[];
   deadLetters: readonly DeadLetterRow[];
   /** Those of `process`, the process that responds. */
   waits: readonly PendingWaitRow[];
   process: string;
   isShared: boolean;
-  /** The newest 3 challenges that were found, the newest first. */
+  /** The newest 3 challenges that were found, and the newest 3 that are only claimed, the newest first. */
   challenges: readonly FoundChallenge[];
   /** Whether nothing is unknown: the rows, all dead letters, and the service. */
   isComplete: boolean;

@@ -3,6 +3,8 @@ import { hostname } from "node:os";
 import * as z from "zod";
 import {
   inspectReceiver,
+  type Journal,
+  MemoryJournal,
   PUSH_EVENT_TYPES,
   type PushWebhooks,
   type ReceiverInspection,
@@ -10,14 +12,24 @@ import {
 import { hideUserInfo } from "../../kit/url";
 import type { AdminClient } from "../client/client";
 import type { Route } from "../http/route";
+import { RouterError } from "../http/router-error";
+import { runForAll } from "./action-lines";
 import { readAssets, type Asset } from "./assets";
-import { createChanges } from "./changes";
-import type { ConsoleSettings, DeadLetterChoice } from "./console-view";
+import type {
+  ConsoleSettings,
+  DeadLetterChoice,
+  DeadLetterName,
+  RequestDetails,
+  RequestRow,
+  ResendChoice,
+  ViewRequest,
+} from "./console-view";
 import { findLogin } from "./find-login";
-import { changeDeadLetters, nameFailures, readQueue, type ConsoleQueue } from "./queue-view";
-import { createQueueStates } from "./queue-states";
-import { describeDetails, resendRequest } from "./request-details";
-import { createRequestLog } from "./request-log";
+import { JournalView } from "./journal-view";
+import { chooseDeadLetters, nameFailures, readQueue, type ConsoleQueue } from "./queue-view";
+import { nameEvent, toStepView } from "./request-row";
+import { chooseRequests, resendRequest, resendSchema } from "./resend";
+import { createShow, viewSchema } from "./shown-history";
 import { sendTestEvent, testEventSchema, type TestEventChoice } from "./test-event";
 import { listUserRoutes } from "./user-routes";
 
@@ -26,10 +38,23 @@ export interface ConsoleParts {
   client: AdminClient;
   receiver?: PushWebhooks | undefined;
   queue?: ConsoleQueue | undefined;
+  /** The history of the receiver, or of the queue. */
+  journal: Journal;
   readOnly: boolean;
   reveals: boolean;
   /** Names the person who sent a request. */
   readActor(req: Request): Promise<string | undefined>;
+}
+
+const PROCESS = `${process.pid} on ${hostname()}`;
+
+/**
+ * Returns the history of a receiver: that of its queue, else one in memory, which begins now. Without a
+ * receiver it is that of a queue.
+ */
+export function openJournal(receiver?: PushWebhooks, queue?: ConsoleQueue): Journal {
+  const inspection = receiver && inspectReceiver(receiver);
+  return inspection?.openJournal(PROCESS) ?? queue?.journal ?? new MemoryJournal(PROCESS);
 }
 
 const deadLetterSchema = z.strictObject({
@@ -47,15 +72,14 @@ const deadLetterChoiceSchema = z.union([
 ]);
 
 /**
- * Creates the routes of a console: the files of its page, and the data that these read and write. From
- * now on the last requests of the receiver are kept in memory.
+ * Creates the routes of a console: the files of its page, and the data that these read and write.
  *
  * @throws Error when the files of the page are missing.
  */
 export function createConsole({ queue: given, ...others }: ConsoleParts): Route[] {
   const queue = given && nameFailures(given);
   const parts = { ...others, queue };
-  const { client, receiver: push, readOnly, reveals } = parts;
+  const { client, receiver: push, journal, readOnly, reveals } = parts;
   const routes = readAssets().map((asset): Route => ({
     method: "get",
     path: asset.path,
@@ -63,6 +87,7 @@ export function createConsole({ queue: given, ...others }: ConsoleParts): Route[
   }));
   const inspection = push && inspectReceiver(push);
   const publicUrls = push?.publicUrls.map(hideUserInfo) ?? [];
+  const view = new JournalView(journal, queue !== undefined);
   routes.push(
     read("/console", (): ConsoleSettings => ({
       name: inspection?.name,
@@ -81,21 +106,13 @@ export function createConsole({ queue: given, ...others }: ConsoleParts): Route[
           canSendTest: inspection.signRequest !== undefined && !readOnly,
         },
     })),
+    ...listHistoryRoutes(parts, view, inspection),
   );
-  if (push && inspection) routes.push(...listReceiverRoutes(parts, push, inspection));
+  if (push && inspection) routes.push(...listReceiverRoutes(parts, view, push, inspection));
   if (queue === undefined) return routes;
-  routes.push(read("/console/queue", () => readQueue(queue, reveals)));
+  routes.push(read("/console/queue", () => readQueue(queue, journal, reveals)));
   for (const change of ["retry", "discard"] as const) {
-    routes.push({
-      method: "post",
-      path: `/console/dead-letters/${change}`,
-      action: `dead-letter.${change}`,
-      input: deadLetterChoiceSchema,
-      async run(_req, choice: DeadLetterChoice, audited) {
-        await changeDeadLetters(queue, change, choice, audited);
-        return { count: audited.count };
-      },
-    });
+    routes.push(createChange(change, queue, parts));
   }
   routes.push(...listUserRoutes(queue));
   return routes;
@@ -105,49 +122,78 @@ function read(path: string, run: Route["run"]): Route {
   return { method: "get", path, run };
 }
 
-/** A parameter of a path is a list only where the path has a wildcard. */
-function readId({ params }: Request): string {
-  return String(params.id);
+/** The routes that read the history. Each with a text of a person is a POST: addresses are in many logs. */
+function listHistoryRoutes(
+  { client, queue, journal, reveals }: ConsoleParts,
+  view: JournalView,
+  inspection: ReceiverInspection | undefined,
+): Route[] {
+  const show = createShow(view, inspection, reveals, PROCESS);
+  return [
+    {
+      method: "post",
+      path: "/console/view",
+      input: viewSchema,
+      run: (_req, request: ViewRequest) => show(request),
+    },
+    {
+      method: "post",
+      path: "/console/search",
+      input: z.strictObject({ text: z.string().min(1).max(1_100) }),
+      async run(_req, { text }: { text: string }) {
+        const history = await view.read();
+        const places = { client, history, journal, inspection, queue, reveals };
+        return findLogin(text, { ...places, processName: PROCESS });
+      },
+    },
+    read("/console/requests/:id", async ({ params }): Promise<RequestDetails> => {
+      const { rows, steps } = await view.read();
+      const row = rows.find(({ id }) => id === params.id);
+      if (row === undefined) {
+        const message =
+          "This request is not in the history, which keeps the last ones for 24 hours.";
+        throw new RouterError(404, "NOT_FOUND", message);
+      }
+      const own = row.isAuthenticated ? (steps.get(nameEvent(row)) ?? []) : [];
+      return { row, steps: own.map(toStepView), queued: await findQueued(row, queue) };
+    }),
+  ];
+}
+
+async function findQueued(
+  { uuid = "", accountSid, isAuthenticated }: RequestRow,
+  queue: ConsoleQueue | undefined,
+): Promise<RequestDetails["queued"]> {
+  const found = isAuthenticated ? await queue?.find(uuid, { accountSid }) : undefined;
+  if (found === undefined) return undefined;
+  const { state, attempts, at } = found;
+  return { state, attempts, atMs: at?.getTime() };
 }
 
 function listReceiverRoutes(
-  { client, queue, reveals, readActor }: ConsoleParts,
+  { client, queue, journal, readActor }: ConsoleParts,
+  view: JournalView,
   push: PushWebhooks,
   inspection: ReceiverInspection,
 ): Route[] {
-  const owner = { id: crypto.randomUUID().slice(0, 8), name: `${process.pid} on ${hostname()}` };
-  const log = createRequestLog(inspection, owner, reveals);
-  const refresh = queue && createQueueStates(log, queue, reveals);
-  const readChanges = createChanges(log, inspection, reveals, refresh);
-  const { confirm, signRequest } = inspection;
+  const { redeliver, signRequest } = inspection;
   const routes: Route[] = [
-    read("/console/changes", ({ query: { after } }) =>
-      readChanges(typeof after === "string" ? after : undefined),
-    ),
-    {
-      // A POST, as the address of a request is in many logs.
-      method: "post",
-      path: "/console/search",
-      input: z.strictObject({ text: z.string().min(1).max(256) }),
-      run: (_req, { text }: { text: string }) =>
-        findLogin(text, { client, log, inspection, queue, reveals }),
-    },
-    read("/console/requests/:id", (req) => describeDetails(log.find(readId(req)), queue, reveals)),
-    read("/console/requests/:id/explanation", (req) => log.explain(readId(req))),
     read("/console/findings", async () => ({ findings: await client.webhooks.check(push) })),
     {
       method: "post",
-      path: "/console/requests/:id/resend",
+      path: "/console/resend",
       action: "request.resend",
-      async run(req, _input, audited) {
-        const id = readId(req);
-        const request = log.find(id);
-        if (request.queued !== undefined) audited.uuid = request.queued.uuid;
-        const problem = await resendRequest(request, { push, confirm }, queue);
-        audited.code = problem;
-        const resent = { atMs: Date.now(), by: await readActor(req), problem };
-        log.update(id, { resent });
-        return resent;
+      input: resendSchema,
+      async run(req, choice: ResendChoice, audited, res) {
+        const all = await chooseRequests(await view.read(), choice, journal);
+        const how = { push, redeliver, queue, journal, by: await readActor(req) };
+        if (all.length === 1) audited.uuid = all[0]?.uuid;
+        async function run(row: RequestRow) {
+          const problem = await resendRequest(row, how);
+          if (all.length === 1) audited.code = problem;
+          return problem === undefined ? undefined : { id: row.id, problem };
+        }
+        await runForAll(res, audited, { count: all.length, all, run });
       },
     },
   ];
@@ -165,6 +211,35 @@ function listReceiverRoutes(
     },
   });
   return routes;
+}
+
+/** The route that retries or discards dead letters. */
+function createChange(
+  change: "retry" | "discard",
+  queue: ConsoleQueue,
+  { readActor }: ConsoleParts,
+): Route {
+  return {
+    method: "post",
+    path: `/console/dead-letters/${change}`,
+    action: `dead-letter.${change}`,
+    input: deadLetterChoiceSchema,
+    async run(req, choice: DeadLetterChoice, audited, res) {
+      const by = await readActor(req);
+      const isList = "deadLetters" in choice;
+      const count = isList ? choice.deadLetters.length : choice.count;
+      if (isList && count === 1) audited.uuid = choice.deadLetters[0]?.uuid;
+      async function run({ uuid, accountSid, receiver }: DeadLetterName) {
+        if (!(await queue[change](uuid, { accountSid, receiver, by }))) {
+          return { id: uuid, problem: "It is no dead letter any more." };
+        }
+        // Of a dead letter that has it, and not any text of a client.
+        if (!isList) audited.error = choice.error;
+        return undefined;
+      }
+      await runForAll(res, audited, { count, all: chooseDeadLetters(queue, choice), run });
+    },
+  };
 }
 
 function sendAsset({ path, contentType, body }: Asset, req: Request, res: Response): void {

@@ -1,23 +1,36 @@
-import type { DeadLetter, EventOperations, PushEvent, UnknownPushEvent } from "../../core/door";
-import type { DeadLetterChoice, DeadLetterName, DeadLetterRow, QueueView } from "./console-view";
+import { type DeadLetter, type EventOperations, type Journal, maskIdentity } from "../../core/door";
 import { cutText } from "../../kit/text";
-import type { Audited } from "../http/audit";
 import { RouterError } from "../http/router-error";
-import { maskText } from "./mask";
-import { viewEvent } from "./request-row";
+import type {
+  DeadLetterChoice,
+  DeadLetterGroup,
+  DeadLetterName,
+  DeadLetterRow,
+  QueueView,
+} from "./console-view";
 
 /** A queue that the console shows: every queue of express-push-verification/durable is one. */
 export interface ConsoleQueue extends Pick<
   EventOperations,
   "retry" | "discard" | "find" | "countUserData" | "eraseUserData"
 > {
+  /** The history that all its processes share. */
+  readonly journal?: Journal | undefined;
   /** Counts the events of the queue. */
-  stats(): Promise<Omit<QueueView, "atMs" | "groups" | "isCut">>;
-  /** Lists the dead letters, the oldest failure first. */
-  deadLetters(): AsyncIterable<DeadLetter>;
+  stats(): Promise<Omit<QueueView, "atMs" | "groups">>;
+  /** Lists the dead letters, or those with an error; the oldest failure first, or last. */
+  deadLetters(options?: DeadLetterFilter): AsyncIterable<DeadLetter>;
+  /** Groups all dead letters by their error, the largest group first. */
+  deadGroups(): Promise<readonly Omit<DeadLetterGroup, "deadLetters">[]>;
 }
 
-function fail(cause: unknown): never {
+interface DeadLetterFilter {
+  error?: string | undefined;
+  newestFirst?: boolean | undefined;
+}
+
+/** Fails because the store does. */
+export function fail(cause: unknown): never {
   const message = "The store of the queue does not respond. The reason is in the log of the app.";
   throw new RouterError(503, "STORE_UNAVAILABLE", message, undefined, { cause });
 }
@@ -25,15 +38,17 @@ function fail(cause: unknown): never {
 /** Makes each failure of a queue one that tells whose it is. */
 export function nameFailures(queue: ConsoleQueue): ConsoleQueue {
   return {
+    journal: queue.journal,
     stats: () => queue.stats().catch(fail),
+    deadGroups: () => queue.deadGroups().catch(fail),
     find: (...event) => queue.find(...event).catch(fail),
     retry: (...event) => queue.retry(...event).catch(fail),
     discard: (...event) => queue.discard(...event).catch(fail),
     countUserData: (user) => queue.countUserData(user).catch(fail),
     eraseUserData: (user) => queue.eraseUserData(user).catch(fail),
-    async *deadLetters() {
+    async *deadLetters(options) {
       try {
-        yield* queue.deadLetters();
+        yield* queue.deadLetters(options);
       } catch (cause) {
         fail(cause);
       }
@@ -41,98 +56,74 @@ export function nameFailures(queue: ConsoleQueue): ConsoleQueue {
   };
 }
 
-const MAX_LISTED = 1_000;
 const MAX_PER_GROUP = 20;
-const MAX_FOUND = 20;
-const MAX_GROUPS = 50;
 
-/** Reads the state of a queue, its dead letters grouped by error, the largest group first. */
-export async function readQueue(queue: ConsoleQueue, reveals: boolean): Promise<QueueView> {
-  const atMs = Date.now();
-  const stats = await queue.stats();
-  const groups = new Map<string, { error: string; count: number; deadLetters: DeadLetterRow[] }>();
-  let listed = 0;
-  for await (const deadLetter of queue.deadLetters()) {
-    if (++listed > MAX_LISTED) break;
-    const error = errorOf(deadLetter);
-    const group = groups.get(error) ?? { error, count: 0, deadLetters: [] };
-    groups.set(error, group);
-    group.count++;
-    // The oldest come first, and the newest are shown.
-    group.deadLetters.unshift(toRow(deadLetter, reveals));
-    if (group.deadLetters.length > MAX_PER_GROUP) group.deadLetters.pop();
-  }
-  return {
-    ...stats,
-    atMs,
-    groups: [...groups.values()].toSorted((a, b) => b.count - a.count).slice(0, MAX_GROUPS),
-    isCut: listed > MAX_LISTED || groups.size > MAX_GROUPS,
-  };
-}
-
-/** Lists the last dead letters that are accepted, of those that a console reads. */
-export async function listDeadLetters(
+/** Reads the state of a queue, and all its dead letters by error. */
+export async function readQueue(
   queue: ConsoleQueue,
+  journal: Journal,
   reveals: boolean,
-  accepts: (deadLetter: DeadLetter) => boolean,
-): Promise<DeadLetterRow[]> {
-  const found: DeadLetterRow[] = [];
-  let listed = 0;
-  for await (const deadLetter of queue.deadLetters()) {
-    if (++listed > MAX_LISTED) break;
-    if (accepts(deadLetter)) found.push(toRow(deadLetter, reveals));
-    if (found.length > MAX_FOUND) found.shift();
-  }
-  return found;
+): Promise<QueueView> {
+  const atMs = Date.now();
+  const [stats, groups] = await Promise.all([queue.stats(), queue.deadGroups()]);
+  const listed = groups.map(async ({ error, count, users, firstAtMs, lastAtMs }) => {
+    const deadLetters: DeadLetterRow[] = [];
+    for await (const deadLetter of queue.deadLetters({ error, newestFirst: true })) {
+      deadLetters.push(await toRow(deadLetter, journal, reveals));
+      if (deadLetters.length === MAX_PER_GROUP) break;
+    }
+    return { error, count, users, firstAtMs, lastAtMs, deadLetters };
+  });
+  return { ...stats, atMs, groups: await Promise.all(listed) };
 }
 
-/** Retries or discards dead letters; `audited` has their number, also when the rest failed. */
-export async function changeDeadLetters(
+/** Lists the dead letters of a choice, the oldest first. */
+export async function* chooseDeadLetters(
   queue: ConsoleQueue,
-  action: "retry" | "discard",
   choice: DeadLetterChoice,
-  audited: Audited,
-): Promise<void> {
-  audited.count = 0;
-  async function change({ uuid, ...scope }: DeadLetterName): Promise<void> {
-    if (await queue[action](uuid, scope)) audited.count = (audited.count ?? 0) + 1;
-  }
+): AsyncGenerator<DeadLetterName> {
   if ("deadLetters" in choice) {
-    const [only, ...others] = choice.deadLetters;
-    if (only !== undefined && others.length === 0) audited.uuid = only.uuid;
-    for (const one of choice.deadLetters) await change(one);
+    yield* choice.deadLetters;
     return;
   }
   let left = choice.count;
-  for await (const deadLetter of queue.deadLetters()) {
+  for await (const deadLetter of queue.deadLetters({ error: choice.error })) {
     // The oldest failure comes first, so these are the ones that were counted.
-    if (deadLetter.failedAt.getTime() > choice.untilMs) return;
-    const error = errorOf(deadLetter);
-    if ((choice.error ?? error) !== error) continue;
-    if (choice.error !== undefined) audited.error = error;
-    const { uuid, accountSid, receiver } = deadLetter;
-    await change({ uuid, accountSid, receiver });
-    if (--left === 0) return;
+    if (left-- === 0 || deadLetter.failedAt.getTime() > choice.untilMs) return;
+    yield deadLetter;
   }
 }
 
-/** Returns the part of an error that the errors of other events have too. */
-function errorOf({ error, event }: DeadLetter): string {
-  return maskText(error, event);
-}
-
-function toRow(deadLetter: DeadLetter, reveals: boolean): DeadLetterRow {
+/** Shows a dead letter as the page may. */
+export async function toRow(
+  deadLetter: DeadLetter,
+  journal: Journal,
+  reveals: boolean,
+): Promise<DeadLetterRow> {
   const { uuid, accountSid, receiver, event, error, attempts, failedAt } = deadLetter;
+  const identity = readField(event, "entity_identity");
   return {
     uuid,
     accountSid,
     receiver,
-    ...viewEvent(event, reveals),
+    type: event?.type,
+    version: event?.version,
+    factorSid: readField(event, "factor_sid"),
+    challengeSid: readField(event, "challenge_sid"),
+    entity: identity && (reveals ? cutText(identity) : maskIdentity(identity)),
+    person: identity && (await journal.createPseudonym(identity)),
     revealed: reveals ? listShownTexts(event) : [],
-    error: reveals ? maskText(error, event, true) : undefined,
+    error: reveals ? cutText(error, 500) : undefined,
     attempts,
     failedAtMs: failedAt.getTime(),
   };
+}
+
+type Field = "factor_sid" | "challenge_sid" | "entity_identity";
+
+/** Reads a field; undefined of an event that does not have it. */
+export function readField(event: DeadLetter["event"], name: Field): string | undefined {
+  return event?.version === undefined ? undefined : (event as Partial<Record<Field, string>>)[name];
 }
 
 const REVEALED = new Set([
@@ -142,7 +133,7 @@ const REVEALED = new Set([
   "challenge_metadata",
 ]);
 
-function listShownTexts(event: PushEvent | UnknownPushEvent | undefined): [string, string][] {
+function listShownTexts(event: DeadLetter["event"]): [string, string][] {
   const params = event?.params ?? [];
   return params.flatMap(([name, value]) => (REVEALED.has(name) ? [[name, cutText(value)]] : []));
 }

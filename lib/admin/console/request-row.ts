@@ -1,108 +1,130 @@
-import { describeReasons } from "../../kit/thrown-value";
 import {
   INVENTED_PREFIXES,
-  type ObservedRequest,
-  type PushEvent,
-  type UnknownPushEvent,
+  type JournalEntry,
+  type RequestEntry,
+  type StepEntry,
 } from "../../core/door";
-import { isSid, type SidPrefix } from "../../kit/sid";
-import { copyText, cutText } from "../../kit/text";
-import type { Claims, EventView, RequestResult, RequestRow } from "./console-view";
-import { createPseudonym, maskIdentity, maskText } from "./mask";
+import { groupBy } from "../../kit/group-by";
+import type { RequestResult, RequestRow, RequestState, Resent, StepView } from "./console-view";
 
-/**
- * Makes the row of an observed request: no token, no signature, and identities masked. Its texts are
- * copies, which do not keep the body.
- */
-export function toRequestRow(
-  observed: ObservedRequest,
-  known: Pick<RequestRow, "id" | "change" | "attempt" | "canResend">,
-  { reveals, hasQueue }: { reveals: boolean; hasQueue: boolean },
+/** The steps of events by {@link nameEvent}, the oldest first. */
+export type Steps = ReadonlyMap<string, readonly StepEntry[]>;
+
+/** Names an event: accounts may use the same uuid. */
+export function nameEvent({ accountSid, uuid }: Pick<RequestEntry, "accountSid" | "uuid">): string {
+  return `${accountSid} ${uuid}`;
+}
+
+/** Groups the steps of a journal by their event. */
+export function groupSteps(entries: readonly JournalEntry[]): Steps {
+  const steps = entries.filter((entry) => entry.kind === "step");
+  // Workers write once a second, each at another time.
+  return groupBy(
+    steps.toSorted((a, b) => a.atMs - b.atMs),
+    nameEvent,
+  );
+}
+
+/** Makes the rows of a journal, the newest first. */
+export function listRows(
+  entries: readonly JournalEntry[],
+  steps: Steps,
+  canResend: (id: string, state: RequestState) => boolean,
+): RequestRow[] {
+  const attempts = new Map<string, number>();
+  return entries
+    .filter((entry): entry is RequestEntry => "result" in entry)
+    .toSorted((a, b) => a.atMs - b.atMs)
+    .map((entry) => {
+      const name = nameEvent(entry);
+      // An unverified request must not change the row of another one.
+      const attempt = entry.isAuthenticated ? (attempts.get(name) ?? 0) + 1 : 1;
+      if (entry.isAuthenticated) attempts.set(name, attempt);
+      const own = entry.isAuthenticated ? (steps.get(name) ?? []) : [];
+      return toRow(entry, attempt, own, canResend);
+    })
+    .toReversed();
+}
+
+function toRow(
+  entry: RequestEntry,
+  attempt: number,
+  steps: readonly StepEntry[],
+  canResend: (id: string, state: RequestState) => boolean,
 ): RequestRow {
-  const { queued, error, request, failedLater } = observed;
-  const event = queued?.event;
-  const uuid = event && copyText(event.uuid);
-  const failure = error && describeReasons(error.cause);
+  // Those of a dropped delivery are of the first one.
+  const own = DROPPED.has(entry.result) ? [] : steps;
+  const last = own.at(-1);
+  const state = findState(entry.result, own);
+  const hasFailed = state === "failing" || state === "dead" || last?.what === "failed";
+  // Each field by its name: for the spreads of 4,000 rows, Node 20 needs 40 ms.
   return {
-    ...known,
-    atMs: Math.round(performance.timeOrigin + observed.startMs),
-    durationMs: Math.round(observed.durationMs * 10) / 10,
-    result: findResult(observed, hasQueue),
-    status: error === undefined || failedLater ? 200 : error.status,
-    code: error?.code,
-    message: error?.message ?? MESSAGES[observed.result ?? "new"],
-    failure: failure && event && maskText(failure, event, reveals),
-    ...viewEvent(event, reveals),
-    uuid,
-    accountSid: event && copyText(event.account_sid),
-    tokenIndex: queued?.authTokenIndex,
-    urlIndex: queued?.publicUrlIndex,
-    claimed: queued === undefined ? readClaims(observed) : undefined,
-    issues: event?.issues.map(({ param, message }) => `${param}: ${message}`) ?? [],
-    target: copyText(`${cutText(request.method, 20)} ${request.path}`),
-    isTest: uuid?.startsWith(INVENTED_PREFIXES.console) === true,
-    explanation: undefined,
-    canExplain: false,
-    resent: undefined,
+    id: entry.id,
+    atMs: entry.atMs,
+    durationMs: entry.durationMs,
+    handlersMs: own.findLast(({ durationMs }) => durationMs !== undefined)?.durationMs,
+    state,
+    status: entry.status,
+    code: entry.code,
+    message: describeState(state, own) ?? entry.message,
+    failure: hasFailed ? last?.error : entry.failure,
+    attempt,
+    isAuthenticated: entry.isAuthenticated,
+    type: entry.type,
+    version: entry.version,
+    uuid: entry.uuid,
+    accountSid: entry.accountSid,
+    factorSid: entry.factorSid,
+    challengeSid: entry.challengeSid,
+    entity: entry.entity,
+    person: entry.person,
+    tokenIndex: entry.tokenIndex,
+    urlIndex: entry.urlIndex,
+    issues: entry.issues,
+    target: entry.target,
+    receiver: entry.receiver,
+    process: entry.process,
+    build: entry.build,
+    sender: entry.sender,
+    isTest: entry.isAuthenticated && entry.uuid?.startsWith(INVENTED_PREFIXES.console) === true,
+    explanation: entry.explanation,
+    canResend: canResend(entry.id, state),
+    resent: findResent(own),
   };
 }
 
-const MESSAGES: Readonly<Record<string, string>> = {
-  duplicate:
-    "This uuid was accepted before, and its handlers did not run again. The service sends again after an error or a time-out.",
-  conflict:
-    "Another request with this uuid had other content. This one was dropped, and no handler ran. Look for a sender that reuses uuids.",
-};
+const DROPPED: ReadonlySet<string> = new Set(["duplicate", "conflict"]);
 
-function findResult({ error, result }: ObservedRequest, hasQueue: boolean): RequestResult {
-  if (error !== undefined) return error.status < 500 ? "rejected" : "failed";
-  if (result === "duplicate" || result === "conflict") return result;
-  return hasQueue ? "stored" : "handled";
+function findState(result: RequestResult, steps: readonly StepEntry[]): RequestState {
+  const what = steps.at(-1)?.what;
+  if (result === "stored") {
+    if (what === "failed") return "failing";
+    return what === undefined || what === "retried" || what === "resent" ? "stored" : what;
+  }
+  // Without a queue, handlers that failed after the response do not run again.
+  return result === "handled" && what === "failed" ? "failed" : result;
 }
 
-const MAX_UUID_CHARACTERS = 100;
-
-function readClaims(observed: ObservedRequest): Claims {
-  const params = new Map(observed.readClaims());
-  const readSid = (prefix: SidPrefix, name: string) => {
-    const value = params.get(name);
-    return isSid(prefix, value) ? copyText(value) : undefined;
-  };
-  const uuid = params.get("uuid");
-  return {
-    uuid: uuid && copyText(cutText(uuid, MAX_UUID_CHARACTERS)),
-    accountSid: readSid("AC", "account_sid"),
-    factorSid: readSid("YF", "factor_sid"),
-    challengeSid: readSid("YC", "challenge_sid"),
-  };
+function describeState(state: RequestState, steps: readonly StepEntry[]): string | undefined {
+  const { attempt, by = "An operator", what } = steps.at(-1) ?? {};
+  if (state === "failing") return `Attempt ${attempt} failed: its event will run again.`;
+  if (state === "dead") return `Attempt ${attempt} failed: its event is a dead letter.`;
+  if (state === "discarded") return `${by} discarded its event.`;
+  if (state === "stored" && what === "retried") return `${by} retried its event.`;
+  return undefined;
 }
 
-/** Describes an event as the console may show it. */
-export function viewEvent(
-  event: PushEvent | UnknownPushEvent | undefined,
-  reveals: boolean,
-): EventView {
-  const copyField = (name: Field) => {
-    const text = readField(event, name);
-    return text && copyText(text);
-  };
-  const identity = copyField("entity_identity");
-  return {
-    type: event && copyText(event.type),
-    version: event?.version,
-    factorSid: copyField("factor_sid"),
-    challengeSid: copyField("challenge_sid"),
-    entity: identity && (reveals ? cutText(identity) : maskIdentity(identity)),
-    pseudonym: reveals || identity === undefined ? undefined : createPseudonym(identity),
-  };
+function findResent(steps: readonly StepEntry[]): Resent | undefined {
+  const last = steps.findLast(({ what }) => what === "retried" || what === "resent");
+  if (last === undefined) return undefined;
+  const { atMs, by, error } = last;
+  const after = steps.slice(steps.indexOf(last) + 1);
+  const hasFailed = after.some(({ what }) => what === "failed" || what === "dead");
+  return { atMs, by, problem: error ?? (hasFailed ? "It failed again." : undefined) };
 }
 
-type Field = "factor_sid" | "challenge_sid" | "entity_identity";
-
-/** Reads a field; undefined of an event that does not have it. */
-export function readField(
-  event: PushEvent | UnknownPushEvent | undefined,
-  name: Field,
-): string | undefined {
-  return event?.version === undefined ? undefined : (event as Partial<Record<Field, string>>)[name];
+/** Shows a step as the page may. */
+export function toStepView(step: StepEntry): StepView {
+  const { atMs, what, attempt, durationMs, process, error, by } = step;
+  return { atMs, what, attempt, durationMs, process, error, by };
 }

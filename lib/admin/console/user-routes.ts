@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { sidSchema, type QueueUser } from "../../core/door";
+import type { QueueUser } from "../../core/door";
+import { sidSchema } from "../client/schemas";
 import type { Route } from "../http/route";
 import type { ConsoleQueue } from "./queue-view";
 
@@ -24,8 +25,7 @@ export function listUserRoutes(queue: ConsoleQueue): Route[] {
       input: queueUserSchema,
       async run(_req, user: QueueUser, audited) {
         const erased = await queue.eraseUserData(user);
-        const { waiting, active, delayed, deadLetters, outcomes } = erased;
-        audited.count = waiting + active + delayed + deadLetters + outcomes;
+        audited.count = Object.values({ ...erased }).reduce((sum, count) => sum + count, 0);
         return erased;
       },
     },

@@ -1,13 +1,16 @@
 import type {
+  EventOperations,
   EventStatus,
-  ObservedRequest,
+  QueueUser,
   ReceiverInspection,
   WebhookError,
 } from "../../core/door";
 import { hasMethods } from "../../kit/validate-options";
 
+type ObservedRequest = Parameters<Parameters<ReceiverInspection["observe"]>[0]>[0];
+
 /** What the rehearsal asks the queue of a receiver. */
-interface WatchedQueue {
+interface WatchedQueue extends Pick<EventOperations, "countUserData" | "deadLetters"> {
   find(uuid: string, options: { accountSid: string }): Promise<EventStatus | undefined>;
   stats(): Promise<{ workers?: number | undefined }>;
 }
@@ -15,13 +18,13 @@ interface WatchedQueue {
 /** The request of a wait that has resolved is observed within this time, if it is in this process. */
 const SEEN_MS = 1_000;
 
-const FINAL: ReadonlySet<string> = new Set(["handled", "discarded", "dead"]);
+const FINAL: ReadonlySet<EventStatus["state"]> = new Set(["handled", "discarded", "dead"]);
 
 /** What became of the webhook request of a challenge, as far as this process can see. */
 export class Arrival {
   readonly #inspection: ReceiverInspection;
   readonly #challengeSid: string;
-  readonly #accountSid: string;
+  readonly #user: QueueUser;
   readonly #stop: () => void;
   /** Since when durations count. */
   readonly startMs = performance.now();
@@ -31,37 +34,59 @@ export class Arrival {
   unread: WebhookError | undefined;
   /** How many requests arrived. */
   count = 0;
-  /** Its state in the queue. */
-  status: EventStatus | undefined;
+  /** The state of its event in the queue. */
+  state: EventStatus["state"] | undefined;
+  /** The errors of the failed attempts, the last one at the end; none of a retry in another process. */
+  failures: readonly string[] = [];
   workers: number | undefined;
-  /** Why the queue could not be asked. */
-  queueFailure: unknown;
 
-  constructor(inspection: ReceiverInspection, challengeSid: string, accountSid: string) {
+  constructor(inspection: ReceiverInspection, challengeSid: string, user: QueueUser) {
     this.#inspection = inspection;
     this.#challengeSid = challengeSid;
-    this.#accountSid = accountSid;
+    this.#user = user;
     this.#stop = inspection.observe((observed) => this.#note(observed));
   }
 
-  /** Asks the queue, if there is one. */
-  async look(): Promise<void> {
+  /**
+   * Asks the queue, if there is one.
+   *
+   * @param sinceWaitMs how long ago the wait resolved; undefined if it has not.
+   * @param isLast whether to look also for an event of another process whose wait has not resolved.
+   */
+  async look(sinceWaitMs: number | undefined, isLast = false): Promise<void> {
     const { queue } = this.#inspection;
     if (!hasMethods(queue, ["find", "stats"])) return;
     const watched = queue as unknown as WatchedQueue;
     try {
       ({ workers: this.workers } = await watched.stats());
       const uuid = this.request?.queued?.uuid;
-      if (uuid === undefined) return;
-      this.status = await watched.find(uuid, { accountSid: this.#accountSid });
-    } catch (error) {
-      this.queueFailure = error;
+      if (uuid !== undefined) {
+        const { accountSid } = this.#user;
+        const status = await watched.find(uuid, { accountSid });
+        this.state = status?.state;
+        this.failures = status?.failures.map(({ error }) => error) ?? [];
+      } else if (this.request === undefined && (isLast || Number(sinceWaitMs) > SEEN_MS)) {
+        await this.#lookElsewhere(watched, sinceWaitMs !== undefined);
+      }
+    } catch {
+      // The rows of the store and the worker show it.
     }
   }
 
-  /** The errors of the failed attempts in the queue, the last one at the end. */
-  get failures(): readonly string[] {
-    return this.status?.failures.map(({ error }) => error) ?? [];
+  /** Finds the event that another process has stored by its user, whom no other event has. */
+  async #lookElsewhere(queue: WatchedQueue, hasWaited: boolean): Promise<void> {
+    if (!hasMethods(queue, ["countUserData", "deadLetters"])) return;
+    const { deadLetters, active, delayed, waiting } = await queue.countUserData(this.#user);
+    if (deadLetters > 0) {
+      this.state = "dead";
+      for await (const { event, error } of queue.deadLetters()) {
+        const { entity_identity } = Object(event) as { entity_identity?: unknown };
+        if (entity_identity === this.#user.entityIdentity) this.failures = [error];
+      }
+    } else if (active > 0) this.state = "active";
+    else if (delayed > 0) this.state = "delayed";
+    else if (waiting > 0) this.state = "waiting";
+    else if (hasWaited) this.state = "handled";
   }
 
   /**
@@ -70,17 +95,17 @@ export class Arrival {
    * @param sinceWaitMs how long ago the wait resolved; undefined if it has not.
    */
   isOver(sinceWaitMs: number | undefined): boolean {
-    const { request, status, failures } = this;
+    const { request, state, failures } = this;
     const hasWaited = sinceWaitMs !== undefined;
     if (request?.error !== undefined) return true;
     if (this.#inspection.queue === undefined) return request !== undefined && hasWaited;
-    // Another process has the request, and its outcome does not name the event.
-    if (hasWaited && request === undefined && status === undefined) return sinceWaitMs > SEEN_MS;
+    // Another process has the request, and the queue cannot be searched.
+    if (hasWaited && request === undefined && state === undefined) return sinceWaitMs > SEEN_MS;
     // Another attempt takes its time, and a worker that never comes takes for ever.
-    const hasFailed = failures.at(-1)?.startsWith("HANDLER_") === true;
-    const isFinal = status !== undefined && (FINAL.has(status.state) || hasFailed);
-    const isStuck = request !== undefined && this.workers === 0;
-    return (isFinal && (hasWaited || status.state === "dead")) || isStuck;
+    const hasFailed = failures.at(-1)?.startsWith("HANDLER_") ?? state === "delayed";
+    const isFinal = state !== undefined && (FINAL.has(state) || hasFailed);
+    const isStuck = (request ?? state) !== undefined && this.workers === 0;
+    return (isFinal && (hasWaited || state === "dead")) || isStuck;
   }
 
   close(): void {

@@ -129,8 +129,11 @@ async function signIn(phone: VirtualPhone, given: SignIn): Promise<void> {
     const challenge = await run(rows, "challenge", async () => {
       const asked = await phone.ask(factorSid);
       clockAheadMs = Date.now() - (Date.parse(asked.date_created ?? "") || Date.now());
-      arrival = new Arrival(inspection, asked.sid, client.accountSid);
-      const wait = push.waitForChallenge({
+      arrival = new Arrival(inspection, asked.sid, {
+        accountSid: client.accountSid,
+        entityIdentity: identity,
+      });
+      const wait = inspection.waitForChallenge({
         challengeSid: asked.sid,
         entityIdentity: identity,
         accountSid: client.accountSid,
@@ -150,11 +153,13 @@ async function signIn(phone: VirtualPhone, given: SignIn): Promise<void> {
     if (challenge === undefined || arrival === undefined) return;
     const endAtMs = performance.now() + timeoutMs;
     while (performance.now() < endAtMs) {
-      await arrival.look();
-      const hasWaited = waited.outcome !== undefined;
-      if (arrival.isOver(hasWaited ? performance.now() - waited.atMs : undefined)) break;
+      const sinceWaitMs =
+        waited.outcome === undefined ? undefined : performance.now() - waited.atMs;
+      await arrival.look(sinceWaitMs);
+      if (arrival.isOver(sinceWaitMs)) break;
       await sleep(POLL_MS);
     }
+    if (waited.outcome === undefined) await arrival.look(undefined, true);
     const { publicUrl } = push;
     await judgeArrival(arrival, waited, { publicUrl, inspection, rows, timeoutMs, clockAheadMs });
   } finally {

@@ -1,5 +1,7 @@
-import { DeviceKey, sidSchema, type Pair } from "../../core/door";
+import { Es256Key } from "../../kit/es256-key";
+import type { Pair } from "../../kit/pairs";
 import * as z from "zod";
+import { sidSchema } from "../client/schemas";
 import type { ServiceAccess } from "../client/service-access";
 import type { ServiceResponse } from "../client/options";
 
@@ -9,14 +11,17 @@ const challengeSchema = z.looseObject({
   date_created: z.string().nullable().default(null),
 });
 
-/** What a device signs of a challenge when no header names it. */
+/**
+ * What a device signs of a challenge, beside its decision, when no header names it. The
+ * specification does not show it; the public mobile SDKs of the vendor do (docs/emulator.md).
+ */
 const SIGNED_FIELDS =
   "sid,entity_sid,identity,factor_sid,date_created,expiration_date,details,hidden_details";
 const FIELDS_HEADER = /-verify-signature-fields$/i;
 
 /** A phone without push notifications, whose user approves what the service asks. */
 export class VirtualPhone {
-  readonly #key = new DeviceKey();
+  readonly #key = new Es256Key();
   readonly #service: ServiceAccess;
   readonly #entityUrl: string;
   #mayExist = false;
@@ -39,7 +44,7 @@ export class VirtualPhone {
       ["Config.NotificationPlatform", "none"],
     ];
     const { sid } = await this.#service.send({ method: "POST", url, form }, factorSchema);
-    const payload: Pair[] = [["AuthPayload", this.#key.signFactor(sid)]];
+    const payload: Pair[] = [["AuthPayload", this.#key.signText(sid)]];
     await this.#service.send({ method: "POST", url: `${url}/${sid}`, form: payload }, factorSchema);
     return sid;
   }
@@ -68,7 +73,7 @@ export class VirtualPhone {
     const shown = await this.#service.send({ method: "GET", url, onHeaders }, challengeSchema);
     const names = fields.split(",").map((name) => name.trim());
     const members = Object.fromEntries(names.map((name) => [name, shown[name] ?? null]));
-    const form: Pair[] = [["AuthPayload", this.#key.signChallenge(members, "approved")]];
+    const form: Pair[] = [["AuthPayload", this.#key.signToken({ ...members, status: "approved" })]];
     await this.#service.send({ method: "POST", url, form }, challengeSchema);
   }
 

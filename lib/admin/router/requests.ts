@@ -1,4 +1,5 @@
 import type { Request, Response } from "express";
+import type { Journal } from "../../core/door";
 import { destroyResponse } from "../../kit/callbacks";
 import { CONTENT_SECURITY_POLICY, FORBIDDEN_PAGE } from "../console/assets";
 import { parseInput } from "../client/schemas";
@@ -22,6 +23,10 @@ const HOST_NOT_ALLOWED = new RouterError(
   "This host may not be used. List it in allowedHosts; or behind a proxy on the same machine set Express's trust proxy.",
 );
 
+const NOT_ADMITTED: ReadonlySet<unknown> = new Set(
+  [FORBIDDEN, CROSS_SITE, HOST_NOT_ALLOWED].map(({ code }) => code),
+);
+
 /** Admits the requests of a router, responds to them and audits those that write. */
 export class Requests {
   readonly #options: AdminRouterOptions;
@@ -30,18 +35,22 @@ export class Requests {
   readonly #consoleRoutes: readonly Route[] | undefined;
   readonly #describeWrite: ReturnType<typeof createAudit>;
   readonly #allowedOrigins: ReadonlySet<string>;
+  /** Has what people change; undefined when there is no console. */
+  readonly #journal: Journal | undefined;
 
   constructor(
     options: AdminRouterOptions,
     calls: OptionCalls,
     routes: readonly Route[],
     consoleRoutes: readonly Route[] | undefined,
+    journal: Journal | undefined,
   ) {
     this.#options = options;
     this.#calls = calls;
     this.#consoleRoutes = consoleRoutes;
     this.#describeWrite = createAudit(routes);
     this.#allowedOrigins = new Set(options.allowedOrigins);
+    this.#journal = journal;
   }
 
   /** Throws a RouterError unless the request may be handled. */
@@ -100,8 +109,7 @@ export class Requests {
       this.#calls.logFailedResponse(failure);
       destroyResponse(req, res);
     }
-    // The page asks another process next, which audits what it does.
-    if (code !== "ANOTHER_PROCESS") await this.#audit(req, res, { ...audited, code });
+    await this.#audit(req, res, { ...audited, code });
   }
 
   async #audit(
@@ -120,5 +128,9 @@ export class Requests {
       ...audited,
     };
     await this.#calls.call("onAudit", () => this.#options.onAudit?.(entry, req), entry);
+    // One who may not write fills no history.
+    if (NOT_ADMITTED.has(code)) return;
+    const { actor: by, ...change } = entry;
+    this.#journal?.append({ kind: "change", atMs: Date.now(), share: "", by, ...change });
   }
 }

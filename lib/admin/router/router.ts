@@ -1,7 +1,7 @@
 import type express from "express";
 import type { ErrorRequestHandler, Router } from "express";
 import { validateOptions } from "../../kit/validate-options";
-import { createConsole } from "../console/console";
+import { createConsole, openJournal } from "../console/console";
 import type { Route } from "../http/route";
 import { RouterError } from "../http/router-error";
 import { createOpenApi } from "./openapi";
@@ -27,12 +27,14 @@ export function adminRouter(options: AdminRouterOptions): Router {
   const calls = new OptionCalls(options);
   const consoleOptions = resolveConsoleOptions(options);
   const { reveal: reveals = false } = consoleOptions ?? {};
+  const journal = consoleOptions && openJournal(receiver, queue);
   const consoleRoutes =
-    consoleOptions &&
+    journal &&
     createConsole({
       client,
       receiver,
       queue,
+      journal,
       readOnly,
       reveals,
       readActor: (req) => calls.readActor(req),
@@ -48,7 +50,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
     },
     ...(consoleRoutes ?? []),
   ];
-  return mount(new Requests(options, calls, routes, consoleRoutes), routes, isServed);
+  return mount(new Requests(options, calls, routes, consoleRoutes, journal), routes, isServed);
 }
 
 function mount(

@@ -50,24 +50,29 @@ export interface PendingWait {
   startMs: number;
 }
 
-/**
- * Creates the waits of a receiver: an outcome resolves only waits of its account and user.
- *
- * @param fetchOutcome asks the service for an outcome that has not arrived. @default none: not asked
- */
-export function createChallengeWaits(
-  outcomes: OutcomeStore,
-  scope: AccountScope,
-  fetchOutcome?: FetchOutcome,
-) {
+/** The waits of a receiver: an outcome resolves only waits of its account and user. */
+export class ChallengeWaits {
+  readonly #outcomes: OutcomeStore;
+  readonly #scope: AccountScope;
+  readonly #fetchOutcome: FetchOutcome | undefined;
   /** In the order of insertion. */
-  const pending = new Map<AbortController, PendingWait>();
-  let isClosed = false;
+  readonly #pending = new Map<AbortController, PendingWait>();
+  #isClosed = false;
 
-  async function waitForChallenge(options: WaitOptions): Promise<ChallengeOutcome> {
+  /**
+   * @param fetchOutcome asks the service for an outcome that has not arrived. @default none: not
+   *   asked
+   */
+  constructor(outcomes: OutcomeStore, scope: AccountScope, fetchOutcome?: FetchOutcome) {
+    this.#outcomes = outcomes;
+    this.#scope = scope;
+    this.#fetchOutcome = fetchOutcome;
+  }
+
+  async wait(options: WaitOptions): Promise<ChallengeOutcome> {
     validateOptions("waitForChallenge", options, RULES);
     const { challengeSid, entityIdentity, accountSid, timeoutMs = 300_000, signal } = options;
-    if (isClosed) throw createClosingError();
+    if (this.#isClosed) throw createClosingError();
     signal?.throwIfAborted();
     if (!isSid("YC", challengeSid)) {
       throw new WebhookError(
@@ -75,9 +80,9 @@ export function createChallengeWaits(
         "challengeSid must be YC and 32 hexadecimal digits. Pass the sid of the challenge as the service returned it.",
       );
     }
-    const account = scope.accountOfWait(accountSid);
+    const account = this.#scope.accountOfWait(accountSid);
     const challenge = { challengeSid, entityIdentity, accountSid };
-    const outcome = await waitUntilStopped(challenge, { account, timeoutMs, signal });
+    const outcome = await this.#waitUntilStopped(challenge, { account, timeoutMs, signal });
     if (accountSid !== undefined && outcome.account_sid !== accountSid) throw createAccountError();
     if (outcome.entity_identity !== entityIdentity) {
       throw new WebhookError(
@@ -88,7 +93,18 @@ export function createChallengeWaits(
     return outcome;
   }
 
-  async function waitUntilStopped(
+  /** Lists the pending waits, the oldest first. */
+  listPending(): PendingWait[] {
+    return [...this.#pending.values()];
+  }
+
+  /** Rejects the pending waits of this receiver in the same turn, and every later wait. */
+  close(): void {
+    this.#isClosed = true;
+    for (const stop of this.#pending.keys()) stop.abort(createClosingError());
+  }
+
+  async #waitUntilStopped(
     challenge: ChallengeOfWait,
     { signal, ...wait }: Pick<OutcomeWait, "account" | "timeoutMs" | "signal">,
   ): Promise<ChallengeOutcome> {
@@ -100,24 +116,26 @@ export function createChallengeWaits(
       signal.addEventListener("abort", onAbort);
     }
     const { challengeSid, entityIdentity } = challenge;
-    pending.set(stop, { challengeSid, entityIdentity, startMs: performance.now() });
+    this.#pending.set(stop, { challengeSid, entityIdentity, startMs: performance.now() });
+    const ask = this.#fetchOutcome;
     const inquiry =
-      fetchOutcome &&
-      new Inquiry(wait.timeoutMs, () => askService(fetchOutcome, challenge, wait.account, stop));
+      ask &&
+      new Inquiry(wait.timeoutMs, () => this.#askService(ask, challenge, wait.account, stop));
     try {
-      return await outcomes.wait({ ...wait, challengeSid, entityIdentity, signal: stop.signal });
+      const own = { ...wait, challengeSid, entityIdentity, signal: stop.signal };
+      return await this.#outcomes.wait(own);
     } catch (error) {
       throw addInquiryError(error, inquiry?.error);
     } finally {
       inquiry?.stop();
       stop.abort();
-      pending.delete(stop);
+      this.#pending.delete(stop);
       signal?.removeEventListener("abort", onAbort);
     }
   }
 
   /** The answer wakes the waits for this challenge in every process, unless an outcome came first. */
-  async function askService(
+  async #askService(
     ask: FetchOutcome,
     challenge: ChallengeOfWait,
     account: string,
@@ -125,20 +143,9 @@ export function createChallengeWaits(
   ): Promise<void> {
     const outcome = await ask(challenge, { signal: stop.signal });
     if (outcome === undefined || stop.signal.aborted) return;
-    if (scope.accepts(account, outcome)) await outcomes.record(account, outcome);
+    if (this.#scope.accepts(account, outcome)) await this.#outcomes.record(account, outcome);
     else stop.abort(createAccountError());
   }
-
-  return {
-    waitForChallenge,
-    /** Lists the pending waits, the oldest first. */
-    listPending: () => [...pending.values()],
-    /** Rejects the pending waits of this receiver in the same turn, and every later wait. */
-    close(): void {
-      isClosed = true;
-      for (const stop of pending.keys()) stop.abort(createClosingError());
-    },
-  };
 }
 
 function createAccountError(): WebhookError {

@@ -7,7 +7,7 @@ import type { WebhookError } from "../errors/webhook-error";
 import type { DeliveryResult } from "../event/event";
 import { andThen, isPending } from "../../kit/pending";
 import { createRequestRetry } from "./retry-request";
-import type { StoreOutage } from "../observability/health";
+import type { StoreOutage } from "../../kit/health";
 
 /** The decision about a delivery. */
 export interface Acceptance {

@@ -5,7 +5,7 @@ import { createDispatch, type Dispatch, type RunContext } from "./dispatch";
 import { publish } from "../observability/diagnostics";
 import { isChallengeEvent } from "../event/event";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
-import { describeOutage, type Health } from "../observability/health";
+import { describeOutage, type Health } from "../../kit/health";
 import type { Reporter } from "../observability/reporter";
 import { andThen } from "../../kit/pending";
 import { isText } from "../../kit/validate-options";

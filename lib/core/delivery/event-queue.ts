@@ -1,6 +1,7 @@
 import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
 import type { RequestIdentity } from "./dedupe";
-import type { Health } from "../observability/health";
+import type { Health } from "../../kit/health";
+import type { Journal } from "../journal/journal";
 import type { OutcomeStore } from "./outcome-store";
 
 /** An authenticated event that a queue stores. @experimental */
@@ -30,6 +31,8 @@ export interface EventQueue {
   store(queued: QueuedEvent, deadlineAtMs: number): Promise<DeliveryResult>;
   /** The outcomes, shared by every process that uses this queue. */
   readonly outcomes: OutcomeStore;
+  /** The history of its requests and events; undefined when it keeps none. */
+  readonly journal?: Journal | undefined;
   /** The health of a receiver with this queue. @default healthy */
   health?(): Promise<Health>;
 }
@@ -65,6 +68,26 @@ export interface DeadLetter {
   failedAt: Date;
 }
 
+/** Which dead letters are listed. */
+export interface DeadLetterFilter {
+  /** Those with the `error` of a {@link DeadLetterGroup}. @default all */
+  error?: string | undefined;
+  /** Whether the last failure comes first. @default false */
+  newestFirst?: boolean | undefined;
+}
+
+/** The dead letters that failed alike. */
+export interface DeadLetterGroup {
+  /** The last error of their handlers without the values of the events, at most 500 characters. */
+  error: string;
+  count: number;
+  /** How many users they are of, as far as known. */
+  users: number;
+  /** When the first and the last of them failed, in milliseconds since 1970. */
+  firstAtMs: number;
+  lastAtMs: number;
+}
+
 /** The place of an event in a queue; see `queue.find`. */
 export interface EventStatus {
   /**
@@ -73,7 +96,8 @@ export interface EventStatus {
    * - `"delayed"`: its handlers failed, and run again at `at`.
    * - `"dead"`: it is a dead letter; its handlers failed for the last time at `at`.
    * - `"handled"`: its handlers succeeded; only its uuid is kept.
-   * - `"discarded"`: it was discarded, or erased with its user; only its uuid is kept.
+   * - `"discarded"`: it was discarded, or erased with its user, or it is an event of `trigger` or the
+   *   console that was not confirmed; only its uuid is kept.
    */
   state: EventState;
   /** The account that the event claims; undefined when only its uuid is kept, as all that follows. */
@@ -96,6 +120,8 @@ export interface DeadLetterOptions {
   accountSid?: string | undefined;
   /** Needed only when receivers with static tokens share the queue, as `accountSid` is a claim. */
   receiver?: string | undefined;
+  /** Who retries or discards it, for the journal. */
+  by?: string | undefined;
 }
 
 /** A user of the service: an identity has a meaning only within an account. */
@@ -117,12 +143,16 @@ export interface UserData {
   deadLetters: number;
   /** Outcomes of challenges. */
   outcomes: number;
+  /** Entries of the journal. */
+  entries: number;
 }
 
 /** What a queue does with single events, and with those of a user. */
 export interface EventOperations {
   /** Lists the events that exhausted their attempts, the oldest failure first. */
-  deadLetters(): AsyncIterableIterator<DeadLetter>;
+  deadLetters(filter?: DeadLetterFilter): AsyncIterableIterator<DeadLetter>;
+  /** Groups all dead letters by their error: the 50 largest groups, the largest first. */
+  deadGroups(): Promise<DeadLetterGroup[]>;
   /**
    * Runs the handlers of a dead letter again, with all attempts.
    *

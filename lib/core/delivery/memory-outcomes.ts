@@ -2,7 +2,7 @@ import { copyText } from "../../kit/text";
 import { FairMap } from "./fair-map";
 import { readOutcome, writeOutcome, type ChallengeOutcome } from "./outcome";
 import type { OutcomeStore } from "./outcome-store";
-import { createWaiters, joinOutcomeKey } from "./waiters";
+import { Waiters } from "./waiters";
 
 const BOUNDS = {
   /** How long an outcome is kept, in milliseconds: 24 h, as long as its uuid. */
@@ -16,7 +16,7 @@ const BOUNDS = {
 export function createMemoryOutcomes(): OutcomeStore {
   /** As texts: an object takes twice as much. */
   const outcomes = new FairMap<string>(BOUNDS);
-  const waiters = createWaiters();
+  const waiters = new Waiters();
 
   return {
     record(account, outcome) {
@@ -24,13 +24,11 @@ export function createMemoryOutcomes(): OutcomeStore {
       // Copied: the escapes of a text beyond ASCII leave one that takes two bytes a character.
       const text = copyText(writeOutcome(outcome));
       const added = outcomes.add(account, challengeSid, text, { bytes: text.length });
-      if (added !== undefined) waiters.resolve(joinOutcomeKey({ account, challengeSid }), outcome);
+      if (added !== undefined) waiters.resolve(waiters.keyOf({ account, challengeSid }), outcome);
     },
     async wait(wait) {
       const text = outcomes.get(wait.account, wait.challengeSid);
-      return text === undefined
-        ? waiters.wait(joinOutcomeKey(wait), wait)
-        : (readOutcome(text) as ChallengeOutcome);
+      return text === undefined ? waiters.wait(wait) : (readOutcome(text) as ChallengeOutcome);
     },
   };
 }

@@ -7,96 +7,111 @@ import type { ChallengeOutcome } from "./outcome";
 const MAX_WAITING_PER_KEY = 10;
 
 /**
- * Creates the pending waits of a process, without any at first. A new wait is always accepted: at a
- * limit, another one is rejected with `OVERLOADED`. This is the oldest for the same key, or the oldest
- * of the user who has the most in the account that has the most. A challenge that is not approved
- * soon is rarely approved later.
- *
- * @param maxWaiting how many waits may be pending, of all accounts together.
+ * The pending waits of a process. A new wait is always accepted: at a limit, another one is rejected
+ * with `OVERLOADED`. This is the oldest for the same key, or the oldest of the user who has the most in
+ * the account that has the most. A challenge that is not approved soon is rarely approved later.
  */
-export function createWaiters(maxWaiting = 10_000) {
+export class Waiters {
+  readonly #maxWaiting: number;
+  readonly #hash: (key: string) => string;
   /** The oldest first. */
-  const waitersByKey = new Map<string, Set<Waiter>>();
-  const waiting = new FairMap<Waiter>({
-    maxEntries: maxWaiting,
-    onEvict: (waiter) => giveWay(waiter, maxWaiting),
-  });
-  let count = 0;
-  let closed = false;
+  readonly #byKey = new Map<string, Set<Waiter>>();
+  readonly #waiting: FairMap<Waiter>;
+  #count = 0;
+  #isClosed = false;
 
-  function add(waiter: Waiter, account: string, owner: string): void {
+  /**
+   * @param maxWaiting how many waits may be pending, of all accounts together.
+   * @param hash shortens a key for the store of the outcomes. @default none
+   */
+  constructor(maxWaiting = 10_000, hash = (key: string) => key) {
+    this.#maxWaiting = maxWaiting;
+    this.#hash = hash;
+    this.#waiting = new FairMap<Waiter>({
+      maxEntries: maxWaiting,
+      onEvict: (waiter) => this.#giveWay(waiter, this.#maxWaiting),
+    });
+  }
+
+  /** Returns the key of an outcome, and of the waits for it. */
+  keyOf({ account, challengeSid }: OutcomeKey): string {
+    return this.#hash(`${account}:${challengeSid}`);
+  }
+
+  /**
+   * Waits until `resolve` is called for the key of the wait, and resolves with its outcome.
+   *
+   * @throws WebhookError `CHALLENGE_TIMEOUT`, `CLOSING`, or `OVERLOADED` when it gave way to another
+   *   wait; the reason of `signal`.
+   */
+  async wait(wait: OutcomeWait): Promise<ChallengeOutcome> {
+    const { timeoutMs, signal, account, entityIdentity = "" } = wait;
+    signal?.throwIfAborted();
+    if (this.#isClosed) throw createClosingError();
+    let waiter!: Waiter;
+    const outcome = new Promise<ChallengeOutcome>((resolve, reject) => {
+      waiter = { key: this.keyOf(wait), resolve, reject };
+    });
+    const timer = setTimeout(() => {
+      const message = `The challenge was neither approved nor denied within ${timeoutMs} ms.`;
+      waiter.reject(new WebhookError("CHALLENGE_TIMEOUT", message));
+    }, timeoutMs);
+    const onAbort = () => waiter.reject(signal?.reason);
+    signal?.addEventListener("abort", onAbort);
+    try {
+      this.#add(waiter, account, entityIdentity);
+      return await outcome;
+    } finally {
+      this.#remove(waiter);
+      clearTimeout(timer);
+      signal?.removeEventListener("abort", onAbort);
+    }
+  }
+
+  resolve(key: string, outcome: ChallengeOutcome): void {
+    for (const waiter of this.#byKey.get(key) ?? []) waiter.resolve(outcome);
+  }
+
+  has(key: string): boolean {
+    return this.#byKey.has(key);
+  }
+
+  listKeys(): string[] {
+    return [...this.#byKey.keys()];
+  }
+
+  /** Rejects the pending waits in the same turn, and every later wait. */
+  close(): void {
+    this.#isClosed = true;
+    for (const waiters of this.#byKey.values()) {
+      for (const waiter of waiters) waiter.reject(createClosingError());
+    }
+  }
+
+  #add(waiter: Waiter, account: string, owner: string): void {
     const { key } = waiter;
-    const waiters = waitersByKey.get(key) ?? new Set();
+    const waiters = this.#byKey.get(key) ?? new Set();
     const [oldest] = waiters;
     if (oldest !== undefined && waiters.size >= MAX_WAITING_PER_KEY) {
-      giveWay(oldest, MAX_WAITING_PER_KEY);
+      this.#giveWay(oldest, MAX_WAITING_PER_KEY);
     }
-    waitersByKey.set(key, waiters.add(waiter));
-    waiter.entry = waiting.add(account, String(++count), waiter, { owner });
+    this.#byKey.set(key, waiters.add(waiter));
+    waiter.entry = this.#waiting.add(account, String(++this.#count), waiter, { owner });
   }
 
-  function remove(waiter: Waiter): void {
-    const waiters = waitersByKey.get(waiter.key);
+  #remove(waiter: Waiter): void {
+    const waiters = this.#byKey.get(waiter.key);
     // False when it gave way.
     if (waiters?.delete(waiter) !== true) return;
-    if (waiter.entry !== undefined) waiting.remove(waiter.entry);
-    if (waiters.size === 0) waitersByKey.delete(waiter.key);
+    if (waiter.entry !== undefined) this.#waiting.remove(waiter.entry);
+    if (waiters.size === 0) this.#byKey.delete(waiter.key);
   }
 
-  function giveWay(waiter: Waiter, limit: number): void {
-    remove(waiter);
+  #giveWay(waiter: Waiter, limit: number): void {
+    this.#remove(waiter);
     const message = `More than ${limit} waits are pending, so the oldest gave way.`;
     waiter.reject(new WebhookError("OVERLOADED", message));
   }
-
-  return {
-    /**
-     * Waits until `resolve` is called for the key, and resolves with its outcome.
-     *
-     * @throws WebhookError `CHALLENGE_TIMEOUT`, `CLOSING`, or `OVERLOADED` when it gave way to another
-     *   wait; the reason of `signal`.
-     */
-    async wait(key: string, wait: Omit<OutcomeWait, "challengeSid">): Promise<ChallengeOutcome> {
-      const { timeoutMs, signal, account, entityIdentity = "" } = wait;
-      signal?.throwIfAborted();
-      if (closed) throw createClosingError();
-      let waiter!: Waiter;
-      const outcome = new Promise<ChallengeOutcome>((resolve, reject) => {
-        waiter = { key, resolve, reject };
-      });
-      const timer = setTimeout(() => {
-        const message = `The challenge was neither approved nor denied within ${timeoutMs} ms.`;
-        waiter.reject(new WebhookError("CHALLENGE_TIMEOUT", message));
-      }, timeoutMs);
-      const onAbort = () => waiter.reject(signal?.reason);
-      signal?.addEventListener("abort", onAbort);
-      try {
-        add(waiter, account, entityIdentity);
-        return await outcome;
-      } finally {
-        remove(waiter);
-        clearTimeout(timer);
-        signal?.removeEventListener("abort", onAbort);
-      }
-    },
-    resolve(key: string, outcome: ChallengeOutcome): void {
-      for (const waiter of waitersByKey.get(key) ?? []) waiter.resolve(outcome);
-    },
-    has: (key: string) => waitersByKey.has(key),
-    listKeys: () => [...waitersByKey.keys()],
-    /** Rejects the pending waits in the same turn, and every later wait. */
-    close(): void {
-      closed = true;
-      for (const waiters of waitersByKey.values()) {
-        for (const waiter of waiters) waiter.reject(createClosingError());
-      }
-    },
-  };
-}
-
-/** Joins an {@link OutcomeKey} to one string. */
-export function joinOutcomeKey({ account, challengeSid }: OutcomeKey): string {
-  return `${account}:${challengeSid}`;
 }
 
 interface Waiter {

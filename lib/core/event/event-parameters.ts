@@ -1,19 +1,4 @@
-/** The name and value of one parameter, decoded. */
-export type Pair = readonly [name: string, value: string];
-
-/** Lists the pairs of an object whose values are strings or lists of strings; else undefined. */
-export function listFlatPairs(value: unknown): Pair[] | undefined {
-  if (typeof value !== "object" || value === null || Array.isArray(value)) return undefined;
-  const pairs: Pair[] = [];
-  for (const [name, one] of Object.entries(value) as [string, unknown][]) {
-    for (const text of Array.isArray(one) ? (one as unknown[]) : [one]) {
-      if (typeof text !== "string") return undefined;
-      pairs.push([name, text]);
-    }
-  }
-  // A parser sets an empty object when it does not know the content type.
-  return pairs.length > 0 ? pairs : undefined;
-}
+import type { Pair } from "../../kit/pairs";
 
 /** The parameters that every event has, in the order of the specification (section 6.3). */
 const COMMON = [
@@ -43,10 +28,16 @@ export const V2_PARAMETERS = [
 /** The name of a parameter of the specification. */
 export type ParameterName = (typeof V2_PARAMETERS)[number];
 
-/** The names of the specification, by themselves: a name that was read is a slice of its body. */
-export const KNOWN_NAMES: ReadonlyMap<string, ParameterName> = new Map(
-  V2_PARAMETERS.map((name) => [name, name]),
-);
+/** The names of the specification. */
+export const KNOWN_NAMES: ReadonlySet<string> = new Set(V2_PARAMETERS);
+
+/** Returns the name of the specification that a part of a text is, without a copy of the part. */
+export function findKnownName(text: string, start: number, end: number): ParameterName | undefined {
+  for (const name of V2_PARAMETERS) {
+    if (name.length === end - start && text.startsWith(name, start)) return name;
+  }
+  return undefined;
+}
 
 /** The text of each parameter of an event; undefined omits the parameter. */
 export type EventParameters = Partial<Record<ParameterName, string | undefined>>;

@@ -1,4 +1,5 @@
-import type { PushEventVersion, Pair } from "./event-parameters";
+import type { PushEventVersion } from "./event-parameters";
+import type { Pair } from "../../kit/pairs";
 
 /** The types of event of the specification (section 6.1). */
 export const PUSH_EVENT_TYPES = [

@@ -1,20 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import { isUint8Array } from "node:util/types";
 import { StacklessError } from "../../kit/stackless-error";
-import { KNOWN_NAMES, type Pair } from "./event-parameters";
-
-/** The content types of a form: the specification's own spelling (section 5), and the usual one. */
-export const FORM_CONTENT_TYPES = [
-  "application/x-www-urlencoded",
-  "application/x-www-form-urlencoded",
-] as const;
-
-const FORM_TYPE = new RegExp(`^\\s*(?:${FORM_CONTENT_TYPES.join("|")})\\s*(?:;|$)`, "i");
-
-/** Returns whether a Content-Type names a form, with any parameters. */
-export function isFormType(contentType: string): boolean {
-  return FORM_TYPE.test(contentType);
-}
+import type { Pair } from "../../kit/pairs";
+import { findKnownName } from "./event-parameters";
 
 /** Returns whether a body is the exact text or bytes that were received. */
 export function isRawBody(body: unknown): body is string | Uint8Array {
@@ -37,62 +25,34 @@ export class FormError extends StacklessError {
   }
 }
 
+/** A decoded form. */
+export interface Form {
+  /** In the order of arrival. */
+  readonly pairs: Pair[];
+  /**
+   * As a signature covers them (specification, section 5): each distinct name and value, sorted by
+   * UTF-16 code unit, without a separator. The pairs are slices of it.
+   */
+  readonly joined: string;
+}
+
 /**
- * Decodes the exact bytes or the text of a form, or a query, into pairs in the order of arrival.
+ * Decodes the exact bytes or the text of a form, or a query.
  *
  * Decoded once: `+` is a space, `%XX` UTF-8. Nothing is trimmed, normalised, nested or merged:
  * `a[b]` and `__proto__` are names like any other, and a repeated name is a repeated pair.
- * Decoding stops at the first broken escape and after {@link MAX_PARAMETERS} parameters.
+ * Decoding stops at the first broken escape and after `maxParameters`.
  *
  * @throws FormError for invalid UTF-8 or percent-encoding, a lone surrogate, too many parameters.
  */
-export function decodeForm(form: Uint8Array | string): Pair[] {
+export function decodeForm(form: Uint8Array | string, maxParameters = MAX_PARAMETERS): Form {
   if (typeof form === "string") assertWellFormed(form);
   const bytes = typeof form === "string" ? Buffer.from(form) : form;
-  const decoded = bytes.length < ROOM.length ? ROOM : Buffer.allocUnsafe(bytes.length + 1);
-  let length = 0;
-  // In UTF-16 code units of the decoded text, as `offsets`.
-  let at = 0;
-  let start = 0;
-  let equalsAt = -1;
-  let count = 0;
-  let isAscii = true;
-  let hasRawBytes = false;
-
-  for (let index = 0; index <= bytes.length; index++) {
-    let byte = bytes[index] ?? AMPERSAND;
-    if (byte === AMPERSAND) {
-      if (at > start) {
-        if (count === MAX_PARAMETERS) throw tooLong();
-        OFFSETS[3 * count] = start;
-        OFFSETS[3 * count + 1] = equalsAt;
-        OFFSETS[3 * count + 2] = at;
-        count++;
-      }
-      start = at + 1;
-      equalsAt = -1;
-    } else if (byte === EQUALS_SIGN && equalsAt === -1) {
-      equalsAt = at;
-    } else if (byte === PLUS_SIGN) {
-      byte = SPACE;
-    } else if (byte === PERCENT_SIGN) {
-      byte = 16 * (DIGITS[bytes[++index] ?? 0] ?? 0) + (DIGITS[bytes[++index] ?? 0] ?? 0);
-      if (byte < 0) throw malformed("has broken percent-encoding");
-    } else if (byte > MAX_ASCII) {
-      hasRawBytes = true;
-    }
-    // Separators are kept: no character may begin in one part and end in the next one.
-    decoded[length++] = byte;
-    if (byte > MAX_ASCII) isAscii = false;
-    // A byte that continues a character is no unit; a character of four bytes has two.
-    if (byte < FIRST_CONTINUATION || byte >= FIRST_LEAD) at += byte >= FIRST_LEAD_OF_FOUR ? 2 : 1;
-  }
-  if (hasRawBytes && !isUtf8(bytes)) throw malformed("has bytes that are not UTF-8");
-  if (!isAscii && !isUtf8(decoded.subarray(0, length))) {
-    throw malformed("has percent-encoding of bytes that are not UTF-8");
-  }
-  // Not TextDecoder, which drops a leading byte order mark: it is signed as part of a name.
-  return cutPairs(decoded.toString(isAscii ? "latin1" : "utf8", 0, length), count);
+  const isUsual = bytes.length <= USUAL_BYTES && maxParameters <= MAX_PARAMETERS;
+  if (isUsual) return DECODER.decode(bytes, maxParameters);
+  // A parameter has one byte at least.
+  const decoder = new FormDecoder(bytes.length, Math.min(bytes.length, maxParameters));
+  return decoder.decode(bytes, maxParameters);
 }
 
 const AMPERSAND = 0x26;
@@ -111,23 +71,175 @@ const DIGITS = Int16Array.from({ length: 256 }, (_, byte) => {
   return digit === -1 ? -256 : digit;
 });
 
-// Used again by each call, which is synchronous: a form of the default limit allocates its text only.
-const ROOM = Buffer.alloc(65_536 + 1);
-/** The start, the `=` or -1, and the end of each parameter. */
-const OFFSETS = new Int32Array(3 * MAX_PARAMETERS);
+/** Orders the bytes of UTF-8 like code units of UTF-16, where U+E000 to U+FFFF are the last. */
+const rankOf = (byte: number) => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
 
-function cutPairs(text: string, count: number): Pair[] {
-  const pairs: Pair[] = [];
-  for (let index = 0; index < count; index++) {
-    const start = OFFSETS[3 * index];
-    const equalsAt = OFFSETS[3 * index + 1] ?? -1;
-    const end = OFFSETS[3 * index + 2];
-    const name = text.slice(start, equalsAt === -1 ? end : equalsAt);
-    const value = equalsAt === -1 ? "" : text.slice(equalsAt + 1, end);
-    pairs.push([KNOWN_NAMES.get(name) ?? name, value]);
+/**
+ * Decodes forms, each in the memory of the one before: a form allocates its text and its pairs only.
+ * The name of the parameter `index` is the part `2 * index`, its value the next one.
+ */
+class FormDecoder {
+  readonly #decoded: Buffer;
+  readonly #joined: Buffer;
+  /** Where in `#decoded` each part begins and ends. */
+  readonly #starts: Uint32Array;
+  readonly #ends: Uint32Array;
+  /** Where in the joined text each parameter begins, and each part ends, in UTF-16 code units. */
+  readonly #cutStarts: Uint32Array;
+  readonly #cutEnds: Uint32Array;
+  /** The sorted parameters. */
+  readonly #order: Uint32Array;
+  #count = 0;
+
+  constructor(maxBytes: number, maxParameters: number) {
+    this.#decoded = Buffer.allocUnsafeSlow(maxBytes + 1);
+    this.#joined = Buffer.allocUnsafeSlow(maxBytes);
+    this.#starts = new Uint32Array(2 * maxParameters);
+    this.#ends = new Uint32Array(2 * maxParameters);
+    this.#cutStarts = new Uint32Array(maxParameters);
+    this.#cutEnds = new Uint32Array(2 * maxParameters);
+    this.#order = new Uint32Array(maxParameters);
   }
-  return pairs;
+
+  decode(bytes: Uint8Array, maxParameters: number): Form {
+    const isAscii = this.#decodeBytes(bytes, maxParameters);
+    this.#sort();
+    const length = this.#join();
+    // Not TextDecoder, which drops a leading byte order mark: it is signed as part of a name.
+    const joined = this.#joined.toString(isAscii ? "latin1" : "utf8", 0, length);
+    return { pairs: this.#cutPairs(joined), joined };
+  }
+
+  /** Returns whether all decoded bytes are ASCII. */
+  #decodeBytes(bytes: Uint8Array, maxParameters: number): boolean {
+    const decoded = this.#decoded;
+    let length = 0;
+    let start = 0;
+    let equalsAt = -1;
+    let count = 0;
+    let isAscii = true;
+    let hasRawBytes = false;
+
+    for (let index = 0; index <= bytes.length; index++) {
+      let byte = bytes[index] ?? AMPERSAND;
+      if (byte === AMPERSAND) {
+        if (length > start) {
+          if (count === maxParameters) throw tooLong();
+          this.#starts[2 * count] = start;
+          this.#ends[2 * count] = equalsAt === -1 ? length : equalsAt;
+          this.#starts[2 * count + 1] = equalsAt === -1 ? length : equalsAt + 1;
+          this.#ends[2 * count + 1] = length;
+          count++;
+        }
+        start = length + 1;
+        equalsAt = -1;
+      } else if (byte === EQUALS_SIGN && equalsAt === -1) {
+        equalsAt = length;
+      } else if (byte === PLUS_SIGN) {
+        byte = SPACE;
+      } else if (byte === PERCENT_SIGN) {
+        byte = 16 * (DIGITS[bytes[++index] ?? 0] ?? 0) + (DIGITS[bytes[++index] ?? 0] ?? 0);
+        if (byte < 0) throw malformed("has broken percent-encoding");
+      } else if (byte > MAX_ASCII) {
+        hasRawBytes = true;
+      }
+      // Separators are kept: no character may begin in one part and end in the next one.
+      decoded[length++] = byte;
+      if (byte > MAX_ASCII) isAscii = false;
+    }
+    if (hasRawBytes && !isUtf8(bytes)) throw malformed("has bytes that are not UTF-8");
+    if (!isAscii && !isUtf8(decoded.subarray(0, length))) {
+      throw malformed("has percent-encoding of bytes that are not UTF-8");
+    }
+    this.#count = count;
+    return isAscii;
+  }
+
+  /** Sorts the parameters by insertion, which takes no other memory. */
+  #sort(): void {
+    const order = this.#order;
+    for (let index = 0; index < this.#count; index++) {
+      let low = 0;
+      let high = index;
+      // First the last one, then the middle of the rest: many forms are sorted already.
+      for (let middle = index - 1; low < high; middle = (low + high) >>> 1) {
+        if (this.#compare(order[middle] as number, index) > 0) high = middle;
+        else low = middle + 1;
+      }
+      order.copyWithin(low + 1, low, index);
+      order[low] = index;
+    }
+  }
+
+  /** Compares two parameters by name, then by value. */
+  #compare(one: number, other: number): number {
+    return this.#compareParts(2 * one, 2 * other) || this.#compareParts(2 * one + 1, 2 * other + 1);
+  }
+
+  #compareParts(one: number, other: number): number {
+    const decoded = this.#decoded;
+    const end = this.#ends[one] as number;
+    const otherEnd = this.#ends[other] as number;
+    let at = this.#starts[one] as number;
+    let otherAt = this.#starts[other] as number;
+    while (at < end && otherAt < otherEnd) {
+      const byte = decoded[at++] as number;
+      const otherByte = decoded[otherAt++] as number;
+      if (byte !== otherByte) return rankOf(byte) - rankOf(otherByte);
+    }
+    return end - at - (otherEnd - otherAt);
+  }
+
+  /** Joins the sorted parameters, each distinct one once; returns the number of bytes. */
+  #join(): number {
+    const decoded = this.#decoded;
+    const joined = this.#joined;
+    let bytes = 0;
+    let units = 0;
+    let bytesBefore = 0;
+    let unitsBefore = 0;
+    for (let place = 0; place < this.#count; place++) {
+      const index = this.#order[place] as number;
+      // A repeated parameter is written over the one before, and is cut out of the same place.
+      if (place > 0 && this.#compare(this.#order[place - 1] as number, index) === 0) {
+        bytes = bytesBefore;
+        units = unitsBefore;
+      }
+      bytesBefore = bytes;
+      unitsBefore = units;
+      this.#cutStarts[index] = units;
+      for (let part = 2 * index; part <= 2 * index + 1; part++) {
+        const end = this.#ends[part] as number;
+        for (let at = this.#starts[part] as number; at < end; at++) {
+          const byte = decoded[at] as number;
+          joined[bytes++] = byte;
+          // A byte that continues a character is no unit; a character of four bytes has two.
+          if (byte < FIRST_CONTINUATION || byte >= FIRST_LEAD) {
+            units += byte >= FIRST_LEAD_OF_FOUR ? 2 : 1;
+          }
+        }
+        this.#cutEnds[part] = units;
+      }
+    }
+    return bytes;
+  }
+
+  /** Cuts the pairs out of the joined text, in the order of arrival. */
+  #cutPairs(joined: string): Pair[] {
+    const pairs: Pair[] = [];
+    for (let index = 0; index < this.#count; index++) {
+      const start = this.#cutStarts[index] as number;
+      const nameEnd = this.#cutEnds[2 * index] as number;
+      const name = findKnownName(joined, start, nameEnd) ?? joined.slice(start, nameEnd);
+      pairs.push([name, joined.slice(nameEnd, this.#cutEnds[2 * index + 1])]);
+    }
+    return pairs;
+  }
 }
+
+// One for all calls, which are synchronous.
+const USUAL_BYTES = 65_536;
+const DECODER = new FormDecoder(USUAL_BYTES, MAX_PARAMETERS);
 
 /** Rejects a string with a lone surrogate, which has no UTF-8 form: throws FormError. */
 export function assertWellFormed(text: string): void {

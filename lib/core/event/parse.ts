@@ -1,5 +1,6 @@
 import type * as z from "zod/mini";
-import { hasParameter, KNOWN_NAMES, listParameterNames, type Pair } from "./event-parameters";
+import { hasParameter, KNOWN_NAMES, listParameterNames } from "./event-parameters";
+import type { Pair } from "../../kit/pairs";
 import { WebhookError } from "../errors/webhook-error";
 import { isPushEventType, PUSH_EVENT_TYPES } from "./event";
 import type { EventIssue, PushEvent, PushEventType, UnknownPushEvent } from "./event";
@@ -100,9 +101,8 @@ function dropField(draft: Draft, name: string, problem: string): void {
 function collectDraft(params: readonly Pair[]): Draft {
   // parseEvent sets the pairs at the end.
   const draft: Draft = { params: [], issues: [] };
-  for (const [received, value] of params) {
-    const name = KNOWN_NAMES.get(received);
-    if (name === undefined) continue;
+  for (const [name, value] of params) {
+    if (!KNOWN_NAMES.has(name)) continue;
     // Equal values are rejected too: the signature of a=1&a=1 is that of a=1.
     if (draft[name] !== undefined) throw invalid(RECEIVED, [`${name} is repeated`]);
     draft[name] = value;

@@ -1,6 +1,7 @@
 import * as z from "zod/mini";
 import { $ZodObjectJIT, type $strip, type $ZodLooseShape, type $ZodObject } from "zod/v4/core";
 import type { ChallengeDetails } from "./event";
+import { isMembers } from "../../kit/validate-options";
 import { sidPattern, type SidPrefix } from "../../kit/sid";
 
 /** Creates the schema of an object. That of zod/mini compiles nothing. */
@@ -17,7 +18,7 @@ export function sidSchema(prefix: SidPrefix) {
 }
 
 /** The schema of a metadata parameter: string values only (specification, section 6.2). */
-export const metadataSchema = z.custom<Readonly<Record<string, string>>>(
+const metadataSchema = z.custom<Readonly<Record<string, string>>>(
   (value) => isMembers(value) && Object.values(value).every((one) => typeof one === "string"),
 );
 
@@ -47,12 +48,7 @@ function findFieldFault(field: unknown): string | undefined {
 }
 
 /** The schema of challenge_hidden_details (specification, section 6.2). */
-export const hiddenDetailsSchema = z.custom<Readonly<Record<string, unknown>>>(isMembers);
-
-/** Returns whether a value is an object that is no list. */
-export function isMembers(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+const hiddenDetailsSchema = z.custom<Readonly<Record<string, unknown>>>(isMembers);
 
 const received = {
   params: z.array(z.tuple([z.string(), z.string()])),

@@ -12,6 +12,11 @@ export interface Journal {
   readonly isShared: boolean;
   /** Appends an entry, later. Never throws. */
   append(entry: NewEntry): void;
+  /**
+   * Whether an entry of a kind and a share would be dropped now, so that it need not be made; the caller
+   * counts it as "dropped". Undefined for a journal that drops others in its place.
+   */
+  isFull?(kind: JournalEntry["kind"], share: string): boolean;
   /** Adds 1 to the counters of the current minute, later. Never throws. */
   count(...names: CounterName[]): void;
   /**
@@ -23,9 +28,10 @@ export interface Journal {
   /**
    * Reads the counters of the last 24 hours, the oldest minute first.
    *
+   * @param fromMs leaves out the minutes before this one.
    * @throws WebhookError as {@link Journal.read}.
    */
-  readCounts(): Promise<readonly Count[]>;
+  readCounts(fromMs?: number): Promise<readonly Count[]>;
   /**
    * Names an identity by a hash, keyed by a secret of the store: the same in all processes.
    *
@@ -171,6 +177,8 @@ export interface ChangeEntry extends Signed {
   /** The Key or Webhook. */
   readonly sid?: string | undefined;
   readonly uuid?: string | undefined;
+  /** The error whose dead letters were chosen, without values of the events. */
+  readonly error?: string | undefined;
   readonly count?: number | undefined;
   readonly status: number;
   readonly code?: number | string | undefined;

@@ -1,5 +1,6 @@
 import { PUSH_EVENT_TYPES, type PushEvent, type UnknownPushEvent } from "../event/event";
-import { KNOWN_NAMES, type Pair, type PushEventVersion } from "../event/event-parameters";
+import { KNOWN_NAMES, type PushEventVersion } from "../event/event-parameters";
+import type { Pair } from "../../kit/pairs";
 import { SID_DIGITS } from "../../kit/sid";
 
 /** Why the text of a signed request may be read as another event. */

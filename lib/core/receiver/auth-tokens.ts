@@ -2,11 +2,11 @@ import { createRequestRetry } from "../delivery/retry-request";
 import { within } from "../../kit/retry";
 import { createNeutralCause } from "../../kit/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
-import type { Pair } from "../event/event-parameters";
+import type { Pair } from "../../kit/pairs";
 import { isSid } from "../../kit/sid";
 import { FairMap } from "../delivery/fair-map";
 import { LookupSlots } from "./lookup-slots";
-import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../signature/auth-token";
+import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../../kit/auth-token";
 import type { KeyObject } from "node:crypto";
 import { createTokenKey } from "../signature/hmac";
 

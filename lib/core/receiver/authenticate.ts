@@ -4,38 +4,29 @@ import {
   type ClaimedIdentity,
   type FoundTokens,
 } from "./auth-tokens";
-import { readParams } from "./body";
+import { readForm } from "./body";
 import { createExplainBudget } from "../signature/explain-budget";
 import { uncoveredBody, type CheckedHeaders } from "./method-and-headers";
 import { joinReceivedUrl, type IncomingRequest } from "./incoming-request";
 import type { PushMethod, VerifySettings } from "./verify-options";
 import { andThen } from "../../kit/pending";
 import { WebhookError } from "../errors/webhook-error";
-import type { Pair } from "../event/event-parameters";
+import type { Pair } from "../../kit/pairs";
 import { describeReport, explainSignature } from "../signature/explain";
 import type { SignatureReport } from "../errors/signature-causes";
 import type { ExplainSignatureOptions } from "../signature/explain/options";
 import { signText } from "../signature/hmac";
-import { findMatch, joinParams, type SignatureMatch } from "../signature/signature";
+import { findMatch, type SignatureMatch } from "../signature/signature";
 import { createGetParts, createPostParts, type SignedParts } from "../signature/signed-parts";
 
 /** A webhook request that the account which it claims has signed. */
-export interface AuthenticatedRequest extends SignedReading {
+export interface AuthenticatedRequest {
   method: PushMethod;
   signature: string;
-}
-
-/** A reading of a request, and the token that has signed it. */
-interface SignedReading {
   parts: SignedParts;
-  /** The signed parameters, as they are signed after the URL. */
-  joined: string;
   found: FoundTokens;
   match: SignatureMatch;
 }
-
-/** A reading of a request that no token has signed. */
-type UnsignedReading = Pick<SignedReading, "parts" | "found"> & { match: undefined };
 
 /**
  * Creates the step that authenticates a webhook request: it verifies the signature with the tokens
@@ -43,24 +34,24 @@ type UnsignedReading = Pick<SignedReading, "parts" | "found"> & { match: undefin
  *
  * @param explainBudget bounds the work of {@link WebhookError.explain}. @default a new budget
  * @throws WebhookError (by the step) `SIGNATURE_MISMATCH`, `ACCOUNT_NOT_ALLOWED`, `TOKEN_UNAVAILABLE`,
- *   `OVERLOADED`; errors of {@link readParams} and of the signed parts, which may have no code.
+ *   `OVERLOADED`; errors of {@link readForm} and of the signed parts, which may have no code.
  */
 export function createAuthenticate(
   settings: VerifySettings,
   explainBudget = createExplainBudget(),
 ) {
-  const { publicUrls, urlMatching, limitBytes, allowedAccountSids } = settings;
-  const findReading = createFindReading(settings);
+  const { authToken, publicUrls, urlMatching, limitBytes, allowedAccountSids } = settings;
+  const findTokens = createFindTokens(authToken);
   const postParts = createPostParts(publicUrls, urlMatching);
   const getParts = createGetParts(publicUrls, urlMatching);
   const [accountSid] = allowedAccountSids?.size === 1 ? allowedAccountSids : [];
   const messageBudget = createExplainBudget({ maxReports: EXPLAINED_MESSAGES });
 
-  /** A function of its own: what it returns keeps its arguments alive, and no joined text. */
   function explainLater(
     request: IncomingRequest,
     { method, signature }: CheckedHeaders,
-    { parts, found }: UnsignedReading,
+    parts: SignedParts,
+    found: FoundTokens,
   ) {
     return () => {
       const receivedUrl = joinReceivedUrl(request);
@@ -72,12 +63,22 @@ export function createAuthenticate(
         accountSid,
         // The spelling of the configuration, which its message names.
         url: findNearest(method === "GET" ? parts.signedUrls : publicUrls, receivedUrl),
-        params: parts.signedParams,
+        params: method === "GET" ? [] : parts.params,
         body: request.body as ExplainSignatureOptions["body"],
         authToken: found.tokens,
       };
       return explainBudget.spend(() => explainSignature(options));
     };
+  }
+
+  function reject(
+    request: IncomingRequest,
+    headers: CheckedHeaders,
+    [parts]: readonly SignedParts[],
+    found: FoundTokens,
+  ): never {
+    const explain = explainLater(request, headers, parts as SignedParts, found);
+    throw createMismatch(found.tokens, messageBudget, explain);
   }
 
   /** @param deadlineAtMs when to give up a token lookup, as `performance.now()` counts. */
@@ -86,75 +87,56 @@ export function createAuthenticate(
     headers: CheckedHeaders,
     deadlineAtMs?: number,
   ): AuthenticatedRequest | Promise<AuthenticatedRequest> {
-    const { method, signature } = headers;
-    const params = readParams(request.body, limitBytes);
-    if (method === "GET" && params.length > 0) throw uncoveredBody();
-    // Several when a GET fits several publicUrls.
-    const readings = method === "GET" ? getParts(request.target) : postParts(params);
-    return andThen(findReading(signature, readings, deadlineAtMs), (reading) => {
-      if (reading.match === undefined) {
-        const explain = explainLater(request, headers, reading);
-        throw createMismatch(reading.found.tokens, messageBudget, explain);
-      }
-      const { parts, joined, found, match } = reading;
-      found.noteMatch();
-      return { method, signature, parts, joined, found, match };
-    });
-  };
-}
-
-/** Creates the step that finds the reading of a request which a token of its account has signed. */
-function createFindReading(settings: VerifySettings) {
-  const { authToken } = settings;
-  const findTokens = createFindTokens(authToken);
-
-  function verifyReading(signature: string, parts: SignedParts, deadlineAtMs: number | undefined) {
+    const { method } = headers;
+    const form = readForm(request.body, limitBytes);
+    if (method === "GET" && form.pairs.length > 0) throw uncoveredBody();
+    // Several when a GET fits several publicUrls; the last one has the parameters of all of them.
+    const readings = method === "GET" ? getParts(request.target) : postParts(form);
     const claimed =
-      typeof authToken === "function" ? readAllowedClaim(parts.params, settings) : NO_CLAIM;
+      typeof authToken === "function"
+        ? readAllowedClaim(readings.at(-1)?.params ?? [], settings)
+        : NO_CLAIM;
     return andThen(findTokens(claimed, deadlineAtMs), (found) => {
-      const reading = matchTokens(signature, parts, found);
-      if (reading.match !== undefined || !found.hasMatched) return reading;
+      const signed = findSigned(headers, readings, found);
+      if (signed !== undefined) return signed;
+      if (!found.hasMatched) return reject(request, headers, readings, found);
       // The account may have a new token. Looked up only once: the signature may be forged.
-      return andThen(findTokens(claimed, deadlineAtMs, found), (newer) =>
-        matchTokens(signature, parts, newer),
-      );
-    });
-  }
-
-  /** Returns the first reading that a token has signed; the first one if none has. */
-  return function findReading(
-    signature: string,
-    readings: readonly SignedParts[],
-    deadlineAtMs: number | undefined,
-  ): Reading | Promise<Reading> {
-    return andThen(verifyReading(signature, readings[0] as SignedParts, deadlineAtMs), (first) => {
-      if (first.match !== undefined || readings.length === 1) return first;
-      return andThen(findReading(signature, readings.slice(1), deadlineAtMs), (other) =>
-        other.match === undefined ? first : other,
+      return andThen(
+        findTokens(claimed, deadlineAtMs, found),
+        (newer) =>
+          findSigned(headers, readings, newer) ?? reject(request, headers, readings, newer),
       );
     });
   };
 }
-
-type Reading = SignedReading | UnsignedReading;
 
 const NO_CLAIM: ClaimedIdentity = {};
 
-function matchTokens(signature: string, parts: SignedParts, found: FoundTokens): Reading {
-  const joined = joinParams(parts.signedParams);
-  const match = findMatch(signature, found.keys, parts.signedUrls, joined);
-  return match === undefined ? { parts, found, match } : { parts, joined, found, match };
+/** Finds the first reading of a request that one of the tokens has signed. */
+function findSigned(
+  { method, signature }: CheckedHeaders,
+  readings: readonly SignedParts[],
+  found: FoundTokens,
+): AuthenticatedRequest | undefined {
+  for (const parts of readings) {
+    const match = findMatch(signature, found.keys, parts.signedUrls, parts.joined);
+    if (match === undefined) continue;
+    found.noteMatch();
+    return { method, signature, parts, found, match };
+  }
+  return undefined;
 }
 
 /**
  * Returns the function that lists the signatures which the other tokens make; undefined when there is
  * one token. On demand: only a conflict needs them.
  */
-export function listOthersLater({ found, match, joined }: SignedReading) {
+export function listOthersLater({ found, match, parts }: AuthenticatedRequest) {
   const { keys } = found;
   if (keys.length === 1) return undefined;
   const { authTokenIndex, signedUrl } = match;
-  return () => keys.toSpliced(authTokenIndex, 1).map((key) => signText(key, signedUrl, joined));
+  return () =>
+    keys.toSpliced(authTokenIndex, 1).map((key) => signText(key, signedUrl, parts.joined));
 }
 
 /**

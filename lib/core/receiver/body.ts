@@ -3,15 +3,16 @@ import { clearTimeout } from "node:timers";
 import { isUint8Array } from "node:util/types";
 import { Callbacks } from "../../kit/callbacks";
 import { WebhookError } from "../errors/webhook-error";
-import { assertWellFormed, decodeForm, isRawBody, MAX_PARAMETERS } from "../event/form";
-import { listFlatPairs, type Pair } from "../event/event-parameters";
+import { listFlatPairs, type Pair } from "../../kit/pairs";
+import { encodeForm } from "../../kit/text";
+import { assertWellFormed, decodeForm, isRawBody, type Form } from "../event/form";
 
 /**
- * Reads the parameters from bytes, a string, or a flat form of strings and lists of strings.
+ * Reads a form from bytes, a string, or an object of strings and lists of strings.
  *
  * @throws WebhookError `BODY_TOO_LARGE`, `BODY_CONSUMED`; FormError as {@link decodeForm}.
  */
-export function readParams(body: unknown, limitBytes: number): Pair[] {
+export function readForm(body: unknown, limitBytes: number): Form {
   if (isRawBody(body)) {
     if (Buffer.byteLength(body) > limitBytes) throw tooLarge(limitBytes);
     return decodeForm(body);
@@ -25,8 +26,13 @@ export function readParams(body: unknown, limitBytes: number): Pair[] {
     assertWellFormed(value);
     bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
   }
-  if (pairs.length > MAX_PARAMETERS || bytes > limitBytes) throw tooLarge(limitBytes);
-  return pairs;
+  if (bytes > limitBytes) throw tooLarge(limitBytes);
+  return decodeForm(encodeForm(pairs));
+}
+
+/** Reads the parameters of a form; see {@link readForm}. */
+export function readParams(body: unknown, limitBytes: number): readonly Pair[] {
+  return readForm(body, limitBytes).pairs;
 }
 
 /** Collects the chunks of a body. */

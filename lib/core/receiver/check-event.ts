@@ -16,14 +16,14 @@ export function createCheckEvent(settings: VerifySettings) {
   const ambiguityCheck = new AmbiguityCheck(extraParameters);
 
   return function checkEvent(authenticated: AuthenticatedRequest) {
-    const { method, parts, joined, found, match } = authenticated;
+    const { method, parts, found, match } = authenticated;
     const { authTokenIndex, signedUrl } = match;
     const event = parseEvent(parts.params);
     const publicUrlIndex = parts.publicUrlIndexes[parts.signedUrls.indexOf(signedUrl)] ?? 0;
     const ambiguity =
       method === "GET"
         ? findForeignParameter(parts.params, extraParameters)
-        : ambiguityCheck.find(event, joined);
+        : ambiguityCheck.find(event, parts.joined);
     // An unknown type has no second source.
     if (ambiguity !== undefined && (confirm === undefined || !isPushEvent(event))) {
       const { reason, parameter } = ambiguity;

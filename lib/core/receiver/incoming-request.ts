@@ -1,6 +1,6 @@
 import { escapeControls } from "../../kit/text";
 import { isRawBody } from "../event/form";
-import type { Pair } from "../event/event-parameters";
+import type { Pair } from "../../kit/pairs";
 import type { WebhookError } from "../errors/webhook-error";
 import type { Capture, RejectedRequest } from "../observability/reporter";
 
@@ -63,28 +63,7 @@ const ORIGINAL_PATHS = [
   "x-envoy-original-path",
 ];
 
-const SHOWN_HEADERS = [
-  "host",
-  "content-type",
-  "content-length",
-  "user-agent",
-  "date",
-  "via",
-  "forwarded",
-  "x-forwarded-for",
-  "x-forwarded-host",
-  "x-forwarded-proto",
-  "x-forwarded-prefix",
-  "x-request-id",
-];
 const MAX_SHOWN_CHARACTERS = 200;
-
-/** Lists the headers that help to find a fault and never hold a credential or a signature. */
-export function listShownHeaders(request: Pick<IncomingRequest, "listHeader">): Pair[] {
-  return SHOWN_HEADERS.flatMap((name) =>
-    request.listHeader(name).map((value): Pair => [name, value.slice(0, MAX_SHOWN_CHARACTERS)]),
-  );
-}
 
 /** Returns a request as it arrived; undefined when its body is not known as bytes or text. */
 export function captureRequest(request: IncomingRequest): Capture | undefined {

@@ -1,27 +1,24 @@
-import type { PendingWait } from "../delivery/challenge-wait";
+import type { PendingWait, WaitOptions } from "../delivery/challenge-wait";
 import type { QueuedEvent } from "../delivery/event-queue";
+import type { ChallengeOutcome } from "../delivery/outcome";
 import type { WebhookError } from "../errors/webhook-error";
-import { FORM_CONTENT_TYPES } from "../event/form";
-import type { Pair } from "../event/event-parameters";
+import { FORM_CONTENT_TYPES } from "../../kit/form-type";
+import type { Pair } from "../../kit/pairs";
 import type { DeliveryResult } from "../event/event";
+import type { Journal, RequestEntry } from "../journal/journal";
 import type { RejectedRequest } from "../observability/reporter";
 import { callSafely } from "../../kit/safe-call";
 import { signRequest } from "../signature/signed-request";
 import { readParams } from "./body";
 import type { PushWebhooksSettings } from "./options";
-import { describeRequest, listShownHeaders, type IncomingRequest } from "./incoming-request";
+import { describeRequest, type IncomingRequest } from "./incoming-request";
 
 /** A webhook request and its result, as an observer receives it. */
 export interface ObservedRequest {
-  /** Counts the observed requests of a receiver, from 1. */
-  readonly id: number;
   /** When it arrived, as `performance.now()` counts. */
   readonly startMs: number;
-  /** How long it took until its response was decided, in milliseconds. */
+  /** How long it took until its response was decided, or its handlers failed, in milliseconds. */
   readonly durationMs: number;
-  readonly request: RejectedRequest;
-  /** The headers that hold neither a credential nor a signature. */
-  readonly headers: readonly Pair[];
   /** Undefined when the request was not authenticated. */
   readonly queued?: QueuedEvent | undefined;
   /** Undefined when the request was rejected before that was decided. */
@@ -30,7 +27,10 @@ export interface ObservedRequest {
   readonly error?: WebhookError | undefined;
   /** Whether `error` came after the response: the handlers ran after it. */
   readonly failedLater: boolean;
-  /** Reads the parameters that the sender claims; none when the body was not read. */
+  readTarget(): Pick<RejectedRequest, "method" | "path">;
+  /** Reads what tells its sender; any client can choose the headers. */
+  readSender(): RequestEntry["sender"];
+  /** Reads the parameters that the sender claims; none when the body was not read, or is large. */
   readClaims(): readonly Pair[];
 }
 
@@ -43,6 +43,20 @@ export interface ReceiverInspection extends Readonly<ReturnType<typeof inspectSe
   observe(observer: RequestObserver): () => void;
   /** Lists the pending waits, the oldest first. */
   listPendingWaits(): PendingWait[];
+  /** Waits as the receiver does, without a challenge having a handler from then on. */
+  waitForChallenge(options: WaitOptions): Promise<ChallengeOutcome>;
+  /**
+   * Runs the handlers of an accepted event again in this process, after `confirm` if it needs that.
+   *
+   * @throws WebhookError as `push.dispatch`; `NOT_CONFIRMED`, `CONFIRM_UNAVAILABLE`.
+   */
+  redeliver(queued: QueuedEvent): Promise<void>;
+  /**
+   * Returns the journal of the queue; without one a journal in memory, which begins with the first call.
+   *
+   * @param processName the name of this process, such as `4711 on web-1`.
+   */
+  openJournal(processName: string): Journal;
 }
 
 // Not a property of the receiver: the signing function must not be reachable from it.
@@ -57,7 +71,10 @@ export function inspectReceiver(receiver: object): ReceiverInspection | undefine
 export function registerInspection(
   receiver: object,
   settings: PushWebhooksSettings,
-  live: Pick<ReceiverInspection, "observe" | "listPendingWaits">,
+  live: Pick<
+    ReceiverInspection,
+    "observe" | "listPendingWaits" | "waitForChallenge" | "redeliver" | "openJournal"
+  >,
 ): void {
   inspections.set(receiver, { ...inspectSettings(settings), ...live });
 }
@@ -87,10 +104,12 @@ function inspectSettings(settings: PushWebhooksSettings) {
   };
 }
 
-/** Creates an empty list of observers; none reads claims of a body above the limit. */
-export function createObservers(limitBytes: number) {
+/** A claim in a larger body is not of the service. */
+const MAX_CLAIMED_BYTES = 16_384;
+
+/** Creates an empty list of observers. */
+export function createObservers() {
   const observers = new Set<RequestObserver>();
-  let count = 0;
 
   return {
     /**
@@ -99,23 +118,22 @@ export function createObservers(limitBytes: number) {
      */
     start(incoming: IncomingRequest, startMs: number) {
       if (observers.size === 0) return undefined;
-      const id = ++count;
-      const request = describeRequest(incoming);
-      const headers = listShownHeaders(incoming);
-      let durationMs: number | undefined;
+      let isDecided = false;
 
       return (found: Pick<ObservedRequest, "queued" | "result" | "error">): void => {
-        const failedLater = durationMs !== undefined;
-        durationMs ??= performance.now() - startMs;
+        const failedLater = isDecided;
+        isDecided = true;
+        const durationMs = performance.now() - startMs;
+        // Later the socket may be closed, and not know it.
+        const address = incoming.remoteAddress;
         const observed: ObservedRequest = {
-          id,
           startMs,
           durationMs,
-          request,
-          headers,
           ...found,
           failedLater,
-          readClaims: () => readClaims(incoming, limitBytes),
+          readTarget: () => describeRequest(incoming),
+          readSender: () => ({ address, ...readSender(incoming) }),
+          readClaims: () => readClaims(incoming),
         };
         for (const observer of observers) callSafely(observer, () => observer(observed));
       };
@@ -126,10 +144,17 @@ export function createObservers(limitBytes: number) {
     },
   };
 }
+
+function readSender(incoming: IncomingRequest) {
+  const [forwardedFor] = incoming.listHeader("x-forwarded-for");
+  const [userAgent] = incoming.listHeader("user-agent");
+  return { forwardedFor, userAgent };
+}
+
 /** Reads the parameters of a request, which its sender may have invented; none if it cannot. */
-function readClaims({ method, target, body }: IncomingRequest, limitBytes: number) {
+function readClaims({ method, target, body }: IncomingRequest) {
   try {
-    return readParams(method === "GET" ? target.split("?", 2)[1] : body, limitBytes);
+    return readParams(method === "GET" ? target.split("?", 2)[1] : body, MAX_CLAIMED_BYTES);
   } catch {
     return [];
   }

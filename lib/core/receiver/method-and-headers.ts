@@ -3,7 +3,7 @@ import type { VerifySettings } from "./verify-options";
 import type { IncomingRequest } from "./incoming-request";
 import { WebhookError } from "../errors/webhook-error";
 import { loadEngine } from "../signature/explain";
-import { isFormType } from "../event/form";
+import { isFormType } from "../../kit/form-type";
 import { isSignature } from "../signature/signature";
 import { TOOL_USER_AGENT } from "../signature/signature-headers";
 

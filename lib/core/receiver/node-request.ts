@@ -12,7 +12,7 @@ import { andThen } from "../../kit/pending";
 import { readThrown } from "../../kit/thrown-value";
 import type { WebhookError } from "../errors/webhook-error";
 import { isRawBody } from "../event/form";
-import { listFlatPairs, type Pair } from "../event/event-parameters";
+import { listFlatPairs, pairHeaders, type Pair } from "../../kit/pairs";
 
 /** A request of `node:http`; its body may have been read by another middleware or a platform. */
 export interface NodeMessage extends IncomingMessage {
@@ -156,7 +156,11 @@ function listKept(req: NodeMessage): (string | Uint8Array)[] {
 
 /** Reads a member that a platform may define by a getter, which throws for a body that it cannot parse. */
 function readKept(req: NodeMessage, name: "rawBody" | "body"): unknown {
-  return readThrown(() => req[name]);
+  try {
+    return req[name];
+  } catch {
+    return undefined;
+  }
 }
 
 /** Describes a member of a request that throws; undefined when none does. */
@@ -168,10 +172,4 @@ function findThrowing(req: NodeMessage): string | undefined {
 /** Returns whether a path of a route matches each path. */
 function isWildcard(path: unknown): boolean {
   return typeof path === "string" && /^[/{(]*\*/.test(path);
-}
-
-/** Returns the pairs of a list in which names and values alternate. */
-export function pairHeaders(rawHeaders: readonly string[]): Pair[] {
-  const names = rawHeaders.filter((_, index) => index % 2 === 0);
-  return names.map((name, index) => [name, rawHeaders[2 * index + 1] ?? ""]);
 }

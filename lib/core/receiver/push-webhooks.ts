@@ -19,7 +19,8 @@ import { sendResponse, toRejection, toWebhookError } from "./response";
 import { createVerify, type VerifiedEvent } from "./verify";
 import { createResponse, WebRequest } from "./web-request";
 import { captureRequest, describeRequest, type IncomingRequest } from "./incoming-request";
-import { createChallengeWaits } from "../delivery/challenge-wait";
+import { confirmOnce } from "../delivery/confirmation";
+import { ChallengeWaits } from "../delivery/challenge-wait";
 import { createDelivery } from "../delivery/delivery";
 import type { QueuedEvent } from "../delivery/event-queue";
 import { createHandlers, noteWait, type Handlers } from "../delivery/handler-registry";
@@ -29,8 +30,11 @@ import { isPromise } from "node:util/types";
 import type { DeliveryResult } from "../event/event";
 import { createAccountScope } from "../delivery/account-scope";
 import { createMemoryOutcomes } from "../delivery/memory-outcomes";
+import type { Journal } from "../journal/journal";
+import { MemoryJournal } from "../delivery/memory-journal";
+import { RequestWriter } from "./request-writer";
 import { publish, trace } from "../observability/diagnostics";
-import { CLOSED, type Health } from "../observability/health";
+import { CLOSED, type Health } from "../../kit/health";
 import { Reporter, type ErrorListener, type RejectedListener } from "../observability/reporter";
 import { validateOptions } from "../../kit/validate-options";
 
@@ -79,7 +83,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     waitForChallenge(wait) {
       warnOfWait(settings);
       noteWait(handlers);
-      return waits.waitForChallenge(wait);
+      return waits.wait(wait);
     },
     dispatch: delivery.dispatch,
     fetch: (request) => receiver.fetch(request),
@@ -95,7 +99,16 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     methods: { value: Object.freeze(settings.methods) },
   }) as unknown as PushWebhooks;
   const { observe } = observers;
-  registerInspection(push, settings, { observe, listPendingWaits: waits.listPending });
+  registerInspection(push, settings, {
+    observe,
+    listPendingWaits: () => waits.listPending(),
+    waitForChallenge: (wait) => waits.wait(wait),
+    async redeliver({ event, needsConfirmation, ambiguity, ...context }) {
+      if (needsConfirmation === true) await confirmOnce(settings.confirm, event, ambiguity);
+      await delivery.dispatch(event, context);
+    },
+    openJournal: (processName) => receiver.openJournal(processName),
+  });
 
   function chain<Args extends unknown[]>(register: (...args: Args) => unknown) {
     return (...args: Args): PushWebhooks => {
@@ -115,6 +128,8 @@ class Receiver {
   readonly #warnOfPath;
   readonly #releaseName;
   readonly #running = createRunningRequests();
+  /** Where the requests are written. */
+  #journal: Journal | undefined;
   /** Set when `close` is called: the response asks clients to connect elsewhere. */
   #closing: Promise<void> | undefined;
   /** Set when the running requests have ended, or their time is over: others are rejected. */
@@ -132,12 +147,23 @@ class Receiver {
     const scope = createAccountScope(settings);
     const { accountOf } = scope;
     const outcomes = queue?.outcomes ?? createMemoryOutcomes();
-    this.waits = createChallengeWaits(outcomes, scope, settings.confirm?.fetchOutcome);
+    this.waits = new ChallengeWaits(outcomes, scope, settings.confirm?.fetchOutcome);
     this.delivery = createDelivery(settings, handlers, outcomes, accountOf, this.reports);
     this.#accountOf = accountOf;
     this.#verify = createVerify(settings);
     this.#warnOfPath = createWarnOfPath(settings.publicUrls);
-    this.observers = createObservers(settings.limitBytes);
+    this.observers = createObservers();
+    if (queue?.journal !== undefined) this.#writeTo(queue.journal);
+  }
+
+  openJournal(processName: string): Journal {
+    return this.#journal ?? this.#writeTo(new MemoryJournal(processName));
+  }
+
+  #writeTo(journal: Journal): Journal {
+    this.observers.observe(new RequestWriter(journal, this.#settings).write);
+    this.#journal = journal;
+    return journal;
   }
 
   async respond(

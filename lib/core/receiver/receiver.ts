@@ -5,7 +5,7 @@ import type { PushMethod } from "./verify-options";
 import type { ChallengeOutcome } from "../delivery/outcome";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import type { HandlerRegistration, Handlers } from "../delivery/handler-registry";
-import type { Health } from "../observability/health";
+import type { Health } from "../../kit/health";
 import type { ErrorListener, RejectedListener } from "../observability/reporter";
 
 /** The context of the handlers that `push.dispatch` runs. */

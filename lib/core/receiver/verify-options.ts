@@ -5,12 +5,7 @@ import { isSid } from "../../kit/sid";
 import { CONFIRM, HEADER_NAME } from "../../kit/option-rules";
 import { isText, oneOf, wholeNumber } from "../../kit/validate-options";
 import type { OptionRule, OptionRules } from "../../kit/validate-options";
-import {
-  AUTH_TOKEN_EXPECTED,
-  explainAuthToken,
-  isAuthToken,
-  warnOfShortToken,
-} from "../signature/auth-token";
+import { AUTH_TOKEN, isAuthToken, warnOfShortToken } from "../../kit/auth-token";
 import { SIGNATURE_HEADERS } from "../signature/signature-headers";
 import type { UrlMatching } from "../signature/signed-urls";
 import type { AuthTokenResolver, AuthTokens } from "./auth-tokens";
@@ -88,11 +83,10 @@ export type VerifySettings = ReturnType<typeof fillVerifyDefaults>;
 /** The rules of {@link VerifyOptions}. */
 export const VERIFY_RULES: OptionRules<VerifyOptions> = {
   authToken: {
+    ...AUTH_TOKEN,
     accepts: (value) => typeof value === "function" || isListOf(isAuthToken)(value),
-    expected: `${AUTH_TOKEN_EXPECTED}; or a list of such tokens, or a function that returns them`,
-    explain: explainAuthToken,
+    expected: `${AUTH_TOKEN.expected}; or a list of such tokens, or a function that returns them`,
     required: true,
-    secret: true,
   },
   publicUrl: {
     // Each is one HMAC for a request, also for one of an untrusted client.

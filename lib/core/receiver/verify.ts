@@ -1,4 +1,4 @@
-import { createAuthenticate } from "./authenticate";
+import { createAuthenticate, type AuthenticatedRequest } from "./authenticate";
 import { createCheckEvent } from "./check-event";
 import { checkHeaders } from "./method-and-headers";
 import type { IncomingRequest } from "./incoming-request";
@@ -22,6 +22,11 @@ export function createVerify(
 ) {
   const authenticate = createAuthenticate(settings, explainBudget);
   let checkEvent: ReturnType<typeof createCheckEvent> | undefined;
+  // No request that is not authentic has verifyPushRequest compile its patterns.
+  const check = (authenticated: AuthenticatedRequest) => {
+    checkEvent ??= createCheckEvent(settings);
+    return checkEvent(authenticated);
+  };
 
   /** @param deadlineAtMs when to give up a token lookup, as `performance.now()` counts. */
   return function verify(
@@ -31,11 +36,7 @@ export function createVerify(
     const headers = checkHeaders(request, settings);
     return andThen(request.readBody(headers.hasBody), (body) => {
       request.body = body;
-      return andThen(authenticate(request, headers, deadlineAtMs), (authenticated) => {
-        // No request that is not authentic has verifyPushRequest compile its patterns.
-        checkEvent ??= createCheckEvent(settings);
-        return checkEvent(authenticated);
-      });
+      return andThen(authenticate(request, headers, deadlineAtMs), check);
     });
   };
 }

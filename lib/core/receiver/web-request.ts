@@ -1,7 +1,7 @@
 import { consumed, readWebStream, type BodyLimits } from "./body";
 import type { IncomingRequest } from "./incoming-request";
 import { describeResponse } from "./response";
-import type { Pair } from "../event/event-parameters";
+import type { Pair } from "../../kit/pairs";
 import type { WebhookError } from "../errors/webhook-error";
 import { describeType } from "../../kit/validate-options";
 

@@ -4,13 +4,14 @@
  * report counts until it is `windowMs` old.
  */
 export function createExplainBudget({ windowMs = 60_000, maxReports = 10, maxWorkMs = 1000 } = {}) {
-  let reports: { startMs: number; workMs: number }[] = [];
+  /** The oldest first. */
+  const reports: { startMs: number; workMs: number }[] = [];
 
   return {
     /** Runs `explain` and returns its report; at a limit, returns undefined without running it. */
     spend<Report>(explain: () => Report): Report | undefined {
       const startMs = performance.now();
-      reports = reports.filter((report) => startMs - report.startMs < windowMs);
+      while (startMs - (reports[0]?.startMs ?? startMs) >= windowMs) reports.shift();
       const spentMs = reports.reduce((sum, { workMs }) => sum + workMs, 0);
       if (reports.length >= maxReports || spentMs >= maxWorkMs) return undefined;
       const report = { startMs, workMs: 0 };

@@ -1,6 +1,8 @@
 import { timingSafeEqual, type KeyObject } from "node:crypto";
-import type { Pair } from "../event/event-parameters";
-import { AUTH_TOKEN_EXPECTED, isAuthToken } from "./auth-token";
+import { AUTH_TOKEN, isAuthToken } from "../../kit/auth-token";
+import type { Pair } from "../../kit/pairs";
+import { encodeForm } from "../../kit/text";
+import { decodeForm } from "../event/form";
 import { createTokenKey, signText } from "./hmac";
 import { listSignedUrls, stripUnsigned, type UrlMatching } from "./signed-urls";
 import { describeType } from "../../kit/validate-options";
@@ -49,13 +51,13 @@ export function sign({ authToken, url, params }: SignOptions): string {
   assertToken(authToken);
   assertSignable("sign", url, params);
   const signedUrl = stripUnsigned(url);
-  const joined = joinParams(params);
-  if (!signedUrl.isWellFormed() || !joined.isWellFormed()) {
+  const pairs = listPairs(params);
+  if (!signedUrl.isWellFormed() || !areWellFormed(pairs)) {
     throw new TypeError(
       "sign: url and params must be well-formed Unicode; a lone surrogate has no UTF-8 form.",
     );
   }
-  return signText(createTokenKey(authToken), signedUrl, joined);
+  return signText(createTokenKey(authToken), signedUrl, joinParams(pairs));
 }
 
 /**
@@ -70,19 +72,19 @@ export function verifySignature(options: VerifySignatureOptions): SignatureMatch
   if (authTokens.length === 0) throw new TypeError("verifySignature: authToken must not be empty.");
   for (const token of authTokens) assertToken(token);
   assertSignable("verifySignature", url, params);
-  const joined = joinParams(params);
-  if (!isSignature(signature) || !joined.isWellFormed()) return undefined;
+  const pairs = listPairs(params);
+  if (!isSignature(signature) || !areWellFormed(pairs)) return undefined;
   return findMatch(
     signature,
     authTokens.map(createTokenKey),
     listSignedUrls(url, urlMatching),
-    joined,
+    joinParams(pairs),
   );
 }
 
 /**
  * Verifies a signature like {@link verifySignature}, without its checks: {@link isSignature}
- * accepts the text, and the result of {@link joinParams} has no lone surrogate.
+ * accepts the text, and no parameter has a lone surrogate.
  */
 export function findMatch(
   signature: string,
@@ -107,21 +109,14 @@ export function isSignature(text: string): boolean {
   return /^[A-Za-z0-9+/]{27}=$/.test(text);
 }
 
-/** Joins the parameters as they are signed: each distinct name and value, sorted, no separator. */
-export function joinParams(params: SignedParams): string {
-  const pairs = listPairs(params);
-  // Indexes: to sort a list of any length takes V8 1 kB.
-  const order = new Uint32Array(pairs.length);
-  for (let index = 0; index < order.length; index++) order[index] = index;
-  order.sort((a, b) => comparePairs(pairs[a] as Pair, pairs[b] as Pair));
-  let joined = "";
-  let previous: Pair | undefined;
-  for (let index = 0; index < order.length; index++) {
-    const pair = pairs[order[index] as number] as Pair;
-    if (pair[0] !== previous?.[0] || pair[1] !== previous[1]) joined += pair[0] + pair[1];
-    previous = pair;
-  }
-  return joined;
+/** Joins parameters as they are signed: as the form that has them. */
+export function joinParams(pairs: readonly Pair[]): string {
+  return decodeForm(encodeForm(pairs), Number.POSITIVE_INFINITY).joined;
+}
+
+/** Returns whether each name and value has a UTF-8 form: no lone surrogate. */
+export function areWellFormed(pairs: readonly Pair[]): boolean {
+  return pairs.every(([name, value]) => name.isWellFormed() && value.isWellFormed());
 }
 
 /** Returns parameters as a list of pairs. */
@@ -131,12 +126,6 @@ export function listPairs(params: SignedParams): Pair[] {
   return Object.entries(params).flatMap(([name, value]) =>
     typeof value === "string" ? [[name, value] as const] : value.map((one) => [name, one] as const),
   );
-}
-
-/** Orders by name, then by value, in UTF-16 code units. */
-function comparePairs([name, value]: Pair, [otherName, otherValue]: Pair): number {
-  if (name !== otherName) return name < otherName ? -1 : 1;
-  return value === otherValue ? 0 : value < otherValue ? -1 : 1;
 }
 
 function assertSignable(owner: string, url: unknown, params: unknown): void {
@@ -154,6 +143,6 @@ function assertSignable(owner: string, url: unknown, params: unknown): void {
 
 function assertToken(authToken: unknown): void {
   if (!isAuthToken(authToken)) {
-    throw new TypeError(`authToken must be ${AUTH_TOKEN_EXPECTED} (its value is not shown).`);
+    throw new TypeError(`authToken must be ${AUTH_TOKEN.expected} (its value is not shown).`);
   }
 }

@@ -1,5 +1,5 @@
-import { decodeForm } from "../event/form";
-import type { Pair } from "../event/event-parameters";
+import { decodeForm, type Form } from "../event/form";
+import type { Pair } from "../../kit/pairs";
 import { StacklessError } from "../../kit/stackless-error";
 import { listSignedUrls, type UrlMatching } from "./signed-urls";
 
@@ -12,8 +12,8 @@ export interface SignedParts {
   signedUrls: readonly string[];
   /** The index of the publicUrl of each of `signedUrls`. */
   publicUrlIndexes: readonly number[];
-  /** The parameters that are signed beside the URL. */
-  signedParams: readonly Pair[];
+  /** The parameters that are signed after the URL, as {@link Form} has them. */
+  joined: string;
   /** The parameters of the event. */
   params: readonly Pair[];
 }
@@ -23,8 +23,8 @@ export function createPostParts(publicUrls: readonly string[], urlMatching: UrlM
   const listed = publicUrls.map((url) => listSignedUrls(url, urlMatching));
   const signedUrls = listed.flat();
   const publicUrlIndexes = listed.flatMap((urls, index) => urls.map(() => index));
-  return (params: readonly Pair[]): SignedParts[] => [
-    { signedUrls, publicUrlIndexes, signedParams: params, params },
+  return ({ pairs, joined }: Form): SignedParts[] => [
+    { signedUrls, publicUrlIndexes, joined, params: pairs },
   ];
 }
 
@@ -64,7 +64,7 @@ export function createGetParts(publicUrls: readonly string[], urlMatching: UrlMa
       const url = `${base}?${prefix ?? ""}${separator}${appended}`;
       const signedUrls = listSignedUrls(url, urlMatching);
       const publicUrlIndexes = signedUrls.map(() => index);
-      return [{ signedUrls, publicUrlIndexes, signedParams: [], params: decodeForm(appended) }];
+      return [{ signedUrls, publicUrlIndexes, joined: "", params: decodeForm(appended).pairs }];
     });
     if (alternatives.length > 0) {
       // The longest configured query first: after a shorter one, its rest counts as a parameter.

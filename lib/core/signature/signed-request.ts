@@ -1,4 +1,4 @@
-import type { Pair } from "../event/event-parameters";
+import type { Pair } from "../../kit/pairs";
 import { encodeForm } from "../../kit/text";
 import { sign } from "./signature";
 import { TOOL_USER_AGENT } from "./signature-headers";

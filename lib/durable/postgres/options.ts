@@ -1,4 +1,4 @@
-import { isMembers } from "../../core/door";
+import { isMembers } from "../../kit/validate-options";
 import { hasMethods, oneOf, wholeNumber } from "../../kit/validate-options";
 import { findOptionProblem, HOST, PORT, TEXT } from "../connection-options";
 import {

@@ -1,4 +1,4 @@
-import { loadStore } from "../packages";
+import { requireWithPackages } from "../packages";
 import { createQueue, type DurableQueue } from "../queue";
 import { PACKAGES, resolvePostgresOptions, type PostgresQueueOptions } from "./options";
 import type * as engine from "./server-storage";
@@ -18,7 +18,7 @@ import type * as engine from "./server-storage";
  */
 export function postgresQueue(options: PostgresQueueOptions): DurableQueue {
   const settings = resolvePostgresOptions(options);
-  const { ServerStorage } = loadStore(
+  const { ServerStorage } = requireWithPackages(
     () => require("./server-storage") as typeof engine,
     "postgresQueue",
     PACKAGES,

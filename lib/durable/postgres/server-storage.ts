@@ -1,22 +1,28 @@
 import type { Client } from "pg";
+import type { Count as JournalCount } from "../../core/door";
 import { hashText } from "../../kit/hash";
 import { settleWithin } from "../../kit/closing";
 import { rangeOfKeys } from "../event-key";
-import type {
-  Claims,
-  ClaimedEvent,
-  FailedRun,
-  Hint,
-  Member,
-  NewEvent,
-  QueueStats,
-  Run,
-  Storage,
-  StoredDeadLetter,
-  StoredOutcome,
-  StoredState,
-  StoredText,
-  TextSlice,
+import {
+  MAX_TIME_MS,
+  type Claims,
+  type ClaimedEvent,
+  type FailedRun,
+  type Hint,
+  type Member,
+  type NewEvent,
+  type NewStoredEntry,
+  type QueueStats,
+  type Run,
+  type Storage,
+  type StoredDeadGroup,
+  type StoredDeadLetter,
+  type StoredDeadLetterChoice,
+  type StoredOutcome,
+  type StoredState,
+  type StoredText,
+  type TextKind,
+  type TextSlice,
 } from "../storage";
 import { createServerConnections, SESSION } from "./connections";
 import type { PostgresSettings } from "./options";
@@ -41,8 +47,11 @@ const OUT_OF_RANGE = "22003";
 /** Another program, such as a replication, has stored a row with the next id. */
 const ID_TAKEN = "23505";
 const CLOSE_MS = 250;
+/** The length of a key of an event. */
+const KEY_DIGITS = 32;
 /** Less than any id and any key; the id also of a row that another program wrote. */
-const BEFORE_ALL = { event: String(-(2n ** 63n)), outcome: "0".repeat(32) };
+const BEFORE_ALL = String(-(2n ** 63n));
+const BEFORE_ALL_KEYS = "0".repeat(32);
 /** Commits of claims and beats need not wait for the disk: a crash of Postgres may undo them. */
 const LISTENING =
   "set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3; set synchronous_commit = off";
@@ -123,14 +132,24 @@ export class ServerStorage implements Storage, Claims {
 
   async store(events: readonly NewEvent[]): Promise<string[]> {
     const { dedupeTtlMs, outcomeTtlMs } = this.#settings;
-    const kept = new Map<string | null, string>();
+    const kept = new Map<string, string>();
     for (let missing = events; missing.length > 0;) {
-      const rows = missing.map(({ outcome, ...event }) => {
-        return { ...event, outcomeKey: outcome?.key, value: outcome?.value };
-      });
-      const values = [JSON.stringify(rows), dedupeTtlMs, outcomeTtlMs, this.#queue];
-      const found = await this.#run<{ key: string | null; content: string }>("store", ...values);
-      for (const { key, content } of found) kept.set(key, content);
+      const columns = [
+        missing.map(({ key }) => key),
+        missing.map(({ content }) => content),
+        missing.map(({ uuidHash }) => uuidHash),
+        missing.map(({ body }) => body),
+        missing.map(({ outcome }) => outcome?.key ?? null),
+        missing.map(({ outcome }) => outcome?.value ?? null),
+      ].map(writeArray);
+      const values = [...columns, dedupeTtlMs, outcomeTtlMs, this.#queue];
+      const [found] = await this.#run<{ existing: string; kept: string }>("store", ...values);
+      // Those that are new come last: they replace expired ones.
+      for (const pairs of [found?.existing, found?.kept]) {
+        for (const pair of pairs?.split(",") ?? []) {
+          kept.set(pair.slice(0, KEY_DIGITS), pair.slice(KEY_DIGITS));
+        }
+      }
       // Another process stored these after the statement began: the next statement sees them.
       missing = missing.filter(({ key }) => !kept.has(key));
     }
@@ -184,9 +203,19 @@ export class ServerStorage implements Storage, Claims {
     await this.#runUndoable("giveBack", id);
   }
 
-  deadLetters(after?: StoredDeadLetter): Promise<StoredDeadLetter[]> {
-    const [atMs, id] = [after?.atMs ?? 0, after?.id ?? "0"];
-    return this.#run<StoredDeadLetter>("deadLetters", atMs, id, this.#queue);
+  deadLetters(
+    { failure, newestFirst }: StoredDeadLetterChoice,
+    after?: StoredDeadLetter,
+  ): Promise<StoredDeadLetter[]> {
+    const start = newestFirst ? MAX_TIME_MS + 1 : 0;
+    const position = [after?.atMs ?? start, after?.id ?? "0", this.#queue];
+    return failure === undefined
+      ? this.#run(newestFirst ? "newestDeadLetters" : "deadLetters", ...position)
+      : this.#run(newestFirst ? "newestDeadLettersOf" : "deadLettersOf", ...position, failure);
+  }
+
+  deadGroups(): Promise<StoredDeadGroup[]> {
+    return this.#run<StoredDeadGroup>("deadGroups", this.#queue);
   }
 
   find(uuidHash: string): Promise<StoredState[]> {
@@ -201,18 +230,43 @@ export class ServerStorage implements Storage, Claims {
     return (await this.#run<Count>("discard", ids, this.#queue))[0]?.count ?? 0;
   }
 
-  async scan(kind: "event" | "outcome", from = BEFORE_ALL[kind]): Promise<TextSlice> {
-    const texts =
-      kind === "event"
-        ? await this.#run<StoredText>("scanEvents", from, this.#queue)
-        : await this.#run<StoredText>("scanOutcomes", from);
+  async scan(kind: TextKind, from?: string): Promise<TextSlice> {
+    const texts = await {
+      event: () => this.#run<StoredText>("scanEvents", from ?? BEFORE_ALL, this.#queue),
+      outcome: () => this.#run<StoredText>("scanOutcomes", from ?? BEFORE_ALL_KEYS),
+      entry: () => this.#run<StoredText>("scanEntries", from ?? BEFORE_ALL, this.#queue),
+    }[kind]();
     return { texts, next: texts.at(-1)?.id };
   }
 
-  erase(kind: "event" | "outcome", ids: readonly string[]): Promise<unknown> {
-    return kind === "event"
-      ? this.#run("eraseEvents", ids, this.#queue)
-      : this.#run("eraseOutcomes", ids);
+  erase(kind: TextKind, ids: readonly string[]): Promise<unknown> {
+    return {
+      event: () => this.#run("eraseEvents", ids, this.#queue),
+      outcome: () => this.#run("eraseOutcomes", ids),
+      entry: () => this.#run("eraseEntries", ids, this.#queue),
+    }[kind]();
+  }
+
+  appendEntries(
+    entries: readonly NewStoredEntry[],
+    counts: readonly JournalCount[],
+  ): Promise<unknown> {
+    const values = [JSON.stringify(entries), JSON.stringify(counts)];
+    return this.#run("appendEntries", ...values, this.#queue);
+  }
+
+  readCounts(fromMs: number): Promise<JournalCount[]> {
+    return this.#run<JournalCount>("readCounts", fromMs, this.#queue);
+  }
+
+  async trimEntries(): Promise<void> {
+    await this.#run("trimEntries", this.#queue);
+    await this.#run("trimCounts", this.#queue);
+  }
+
+  async secret(candidate: string): Promise<string> {
+    const [row] = await this.#run<{ secret: string }>("secret", candidate, this.#queue);
+    return row?.secret ?? candidate;
   }
 
   async stats(): Promise<QueueStats> {
@@ -243,7 +297,10 @@ export class ServerStorage implements Storage, Claims {
   #run<Row extends object>(statement: Name, ...values: unknown[]): Promise<Row[]> {
     return this.#connections
       .query<Row>(this.#nameOf(statement), values)
-      .catch((error: unknown) => this.#mendAndThrow(error));
+      .catch(async (error: unknown) => {
+        await this.#mendRows(error);
+        throw toNeutralError(error);
+      });
   }
 
   /** Runs a statement on the connection that listens, after those that run: pg queues none. */
@@ -258,18 +315,23 @@ export class ServerStorage implements Storage, Claims {
     } catch (error) {
       // Without a response the connection is of no use. A new one finds out why Postgres is read-only.
       if (isConnectionLost(error)) on.destroy();
-      return this.#mendAndThrow(error);
+      await this.#mendRows(error);
+      throw toNeutralError(error);
     }
   }
 
   /** Mends what the rows of other programs make fail; the caller runs its statement again. */
-  async #mendAndThrow(error: unknown): Promise<never> {
+  async #mendRows(error: unknown): Promise<void> {
     const { code } = error as { code?: unknown };
     const { query } = this.#connections;
     if (code === OUT_OF_RANGE) await query(this.#nameOf("bury"), [this.#queue]);
     if (code === ID_TAKEN) await query(this.#nameOf("advanceIds"), []);
-    throw toNeutralError(error);
   }
+}
+
+/** Writes texts of printable ASCII characters as an array: JSON escapes them as Postgres does. */
+function writeArray(texts: readonly (string | null)[]): string {
+  return `{${JSON.stringify(texts).slice(1, -1)}}`;
 }
 
 type Name = keyof ReturnType<typeof writeStatements>;

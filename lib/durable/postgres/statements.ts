@@ -1,7 +1,11 @@
 import {
+  JOURNAL_MS,
   LEASE_MS,
   MAX_AHEAD_MS,
   MAX_CLOCK_SKEW_MS,
+  MAX_DEAD_GROUPS,
+  MAX_KEPT_ENTRIES,
+  MAX_SLICE_ENTRIES,
   MAX_STALLS,
   ROW_INVALID,
   ROW_IS_VALID,
@@ -23,6 +27,9 @@ const STATE = `case when failed_at is not null then 'dead' when owner is not nul
   when run_at > ${NOW} then 'delayed' else 'waiting' end`;
 const CLAIMED = "event.id, body, started, failures + stalls + 1 as attempt, failures, errors";
 
+/** Also of a clock that was far ahead. */
+const OUTDATED = `at not between ${NOW} - ${JOURNAL_MS} and ${NOW} + ${JOURNAL_MS}`;
+
 /** Writes a uuid without its hyphens. */
 const hex = (column: string) => `replace(${column}::text, '-', '')`;
 /** Writes the rows of a batch, which is the first parameter. */
@@ -36,9 +43,13 @@ const batch = (columns: string) => `json_to_recordset($1::json) as input (${colu
 export function writeStatements(schema: string, channel: string, sender: string) {
   const event = `${schema}.event`;
   const member = `${schema}.member`;
+  const entry = `${schema}.entry`;
   const notify = (hasEvents: boolean, keys = "''") =>
     `pg_notify('${channel}', '${sender} ${hasEvents ? "events" : ""} ' || ${keys})`;
-  const keys = `coalesce((select string_agg(${hex("key")}, ',') from recorded), '')`;
+  // Without hyphens, all at once: replace() for each takes more than the row itself.
+  const list = (column: string, table: string) =>
+    `coalesce((select replace(string_agg(${column}, ','), '-', '') from ${table}), '')`;
+  const keys = list("key::text", "recorded");
   const record = (rows: string) => `
     insert into ${schema}.outcome as stored (key, value, expires_at) ${rows}
     on conflict (key) do update set value = excluded.value, expires_at = excluded.expires_at
@@ -61,35 +72,33 @@ export function writeStatements(schema: string, channel: string, sender: string)
 
   return {
     // Insert in the order of the keys: two processes that store the same uuids then wait for each
-    // other without a deadlock. An expired row is replaced. Existing rows come first.
+    // other without a deadlock. An expired row is replaced. Columns are read faster than JSON.
     store: `
       with input as materialized (
         select *, nextval('${schema}.event_id_seq') as id
-        from rows from (json_to_recordset($1::json) as (
-          key uuid, content uuid, "uuidHash" uuid, body text, "outcomeKey" uuid, value text
-        )) with ordinality as row (key, content, uuid_hash, body, outcome_key, value, position)
+        from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::text[], $5::uuid[], $6::text[])
+          with ordinality as row (key, content, uuid_hash, body, outcome_key, value, position)
       ), kept as (
         insert into ${schema}.delivery as stored (key, content, event_id, expires_at)
-        select distinct on (key) key, content, id, ${NOW} + $2::bigint
+        select distinct on (key) key, content, id, ${NOW} + $7::bigint
           from input order by key, position
         on conflict (key) do update set content = excluded.content, event_id = excluded.event_id,
           is_discarded = false, expires_at = excluded.expires_at
           where stored.expires_at <= ${NOW}
         returning key, content
+      ), accepted as materialized (
+        select * from input where (content in (select content from kept)) is true
       ), added as (
         insert into ${event} (id, queue, uuid_hash, body, run_at)
-        select id, $4::int, uuid_hash, body, ${NOW} from input
-        where (content in (select content from kept)) is true order by position
+        select id, $9::int, uuid_hash, body, ${NOW} from accepted order by position
         returning 1
       ), recorded as (
-        ${record(`select distinct on (outcome_key) outcome_key, value, ${NOW} + $3::bigint
-          from input where outcome_key is not null
-          and (content in (select content from kept)) is true order by outcome_key, position`)}
+        ${record(`select distinct on (outcome_key) outcome_key, value, ${NOW} + $8::bigint
+          from accepted where outcome_key is not null order by outcome_key, position`)}
       )
-      select ${hex("key")} as key, ${hex("content")} as content, '' as notified
-        from ${schema}.delivery where key = any(array(select key from input))
-      union all select ${hex("key")}, ${hex("content")}, '' from kept
-      union all select null, null, ${notify(true, keys)}::text from added having count(*) > 0`,
+      select ${list("key::text || content", `${schema}.delivery where key = any(array(select key from input))`)} as existing,
+        ${list("key::text || content", "kept")} as kept,
+        (select ${notify(true, keys)} from added having count(*) > 0)::text as notified`,
 
     record: `
       with recorded as (
@@ -124,10 +133,12 @@ export function writeStatements(schema: string, channel: string, sender: string)
     fail: `
       with input as materialized (
         select * from ${batch(
-          'id bigint, started int, failures int, errors text, "pauseMs" bigint, "isForged" boolean',
+          `id bigint, started int, failures int, errors text, failure text, person text,
+            "pauseMs" bigint, "isForged" boolean`,
         )}
       ), failed as (
         update ${event} as event set owner = null, failures = input.failures, errors = input.errors,
+          failure = input.failure, person = input.person,
           run_at = coalesce(${NOW} + "pauseMs", run_at), pause = coalesce("pauseMs", pause),
           failed_at = case when "pauseMs" is null then ${NOW} end
         from input
@@ -174,7 +185,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
           and exists (select from alive where since <= ${NOW} - ${LEASE_MS})
       ), released as (
         update ${event} set owner = null, stalls = stalls + 1, run_at = least(run_at, ${NOW}),
-          failed_at = case when stalls >= ${MAX_STALLS} then ${NOW} end,
+          failed_at = case when stalls >= ${MAX_STALLS} then ${NOW} end, failure = '"${STALLED}"',
           errors = case when stalls < ${MAX_STALLS} then errors
             else coalesce(rtrim(errors, ']') || ',', '[') || '{"at":' || ${NOW} || ',"error":"${STALLED}"}]' end
         from dead where owner = dead.id
@@ -184,10 +195,14 @@ export function writeStatements(schema: string, channel: string, sender: string)
     forgetMember: `delete from ${member} where id = $1`,
     giveBack: `update ${event} set owner = null where owner = $1`,
 
-    deadLetters: `select id::text, body, errors, failures + stalls as attempts,
-        'dead' as state, failed_at as "atMs", ${NOW} as "listedAtMs" from ${event} as event
-      where queue = $3::int and failed_at is not null and (failed_at, event.id) > ($1::bigint, $2::bigint)
-      order by failed_at, event.id limit ${PAGE}`,
+    deadLetters: listDead(event),
+    newestDeadLetters: listDead(event, { newestFirst: true }),
+    deadLettersOf: listDead(event, { isOfFailure: true }),
+    newestDeadLettersOf: listDead(event, { isOfFailure: true, newestFirst: true }),
+    deadGroups: `select failure, count(*) as count, count(distinct person) as users,
+        min(failed_at) as "firstAtMs", max(failed_at) as "lastAtMs" from ${event}
+      where queue = $1::int and failed_at is not null
+      group by failure order by count(*) desc, max(failed_at) desc limit ${MAX_DEAD_GROUPS}`,
     // Count a run more, so that a late report on an earlier run changes nothing.
     retry: `
       with retried as (
@@ -203,17 +218,52 @@ export function writeStatements(schema: string, channel: string, sender: string)
       where queue = $2::int and event.id > $1::bigint order by event.id limit ${PAGE}`,
     scanOutcomes: `select key::text as id, value as text, 'outcome' as state from ${schema}.outcome
       where key > $1::uuid order by key limit ${PAGE}`,
+    scanEntries: `select id::text, text, 'entry' as state from ${entry} as entry
+      where queue = $2::int and entry.id > $1::bigint order by entry.id limit ${MAX_SLICE_ENTRIES}`,
     eraseEvents: remove(""),
     eraseOutcomes: `delete from ${schema}.outcome where key = any($1::uuid[])`,
+    eraseEntries: `delete from ${entry} where id = any($1::bigint[]) and queue = $2::int`,
+
+    // The lock comes before the first id, and ends with the commit: entries are seen in their order.
+    // They need not wait for the disk.
+    appendEntries: `
+      with turn as materialized (
+        select pg_advisory_xact_lock(hashtext('push journal ${schema}'), $3::int),
+          set_config('synchronous_commit', 'off', true)
+      ), counted as (
+        insert into ${schema}.minute as stored (queue, at, name, count)
+        select $3::int, "minuteMs", name, count from turn,
+          json_to_recordset($2::json) as input ("minuteMs" bigint, name text, count bigint)
+        on conflict (queue, at, name) do update set count = stored.count + excluded.count
+      )
+      insert into ${entry} (queue, kind, share, at, text)
+      select $3::int, kind, share, ${NOW}, text from turn,
+        rows from (json_to_recordset($1::json) as (kind text, share text, text text))
+          with ordinality as row (kind, share, text, position)
+        order by position`,
+    readCounts: `select at as "minuteMs", name, count from ${schema}.minute
+      where queue = $2::int and at >= greatest($1::bigint, ${NOW} - ${JOURNAL_MS})
+      order by at, name`,
+    // The oldest of a share have the last turns.
+    trimEntries: `delete from ${entry} where queue = $1::int and (${OUTDATED} or id in (
+      select id from (
+        select id, row_number() over (partition by kind order by turn, id desc) as place from (
+          select id, kind, row_number() over (partition by kind, share order by id desc) as turn
+          from ${entry} where queue = $1::int
+        ) as turns
+      ) as places where place > ${MAX_KEPT_ENTRIES}))`,
+    trimCounts: `delete from ${schema}.minute where queue = $1::int and ${OUTDATED}`,
+    secret: `update ${schema}.queue set secret = coalesce(secret, $1) where id = $2::int
+      returning secret`,
 
     // The rows of other programs: a number at the limit of its type fails the statements above.
     bury: `update ${event} as event set owner = null, started = 0, failures = 0, stalls = 0, pause = 0,
-      run_at = ${NOW}, failed_at = ${NOW},
+      run_at = ${NOW}, failed_at = ${NOW}, failure = '"${ROW_INVALID}"',
       errors = '[{"at":' || ${NOW} || ',"error":"${ROW_INVALID}"}]'
       where queue = $1::int and not (${ROW_IS_VALID})`,
 
     // A copy that was restored or replicated may have rows, and a sequence from before them.
-    advanceIds: advance(schema, "event"),
+    advanceIds: `${advance(schema, "event")} union all ${advance(schema, "entry")}`,
 
     find: `
       select found.id::text, body, coalesce(failures + stalls + (owner is not null)::int, 0) as attempts, errors,
@@ -250,14 +300,28 @@ export function writeStatements(schema: string, channel: string, sender: string)
 }
 
 /**
+ * Lists a page of dead letters before or after one of them. The errors are too long for an index: it has
+ * their hashes.
+ */
+function listDead(event: string, { isOfFailure = false, newestFirst = false } = {}): string {
+  const [after, order] = newestFirst ? ["<", "desc"] : [">", "asc"];
+  const ofFailure = "hashtext(failure) = hashtext($4) and failure = $4 and";
+  return `select id::text, body, errors, failures + stalls as attempts,
+      'dead' as state, failed_at as "atMs", ${NOW} as "listedAtMs" from ${event} as event
+    where queue = $3::int and ${isOfFailure ? ofFailure : ""} failed_at is not null
+      and (failed_at, event.id) ${after} ($1::bigint, $2::bigint)
+    order by failed_at ${order}, event.id ${order} limit ${PAGE}`;
+}
+
+/**
  * Writes the statement that moves the sequence of a table past its ids; a role may lack the right to see
  * or to move that of the queues.
  */
-export function advance(schema: string, table: "event" | "queue"): string {
+export function advance(schema: string, table: "event" | "queue" | "entry"): string {
   const sequence = `'${schema}.${table}_id_seq'`;
   const last = `coalesce(pg_sequence_last_value(${sequence}), 0)`;
   const canMove = `has_sequence_privilege(${sequence}, 'update')`;
-  const seen = table === "event" ? last : `case when ${canMove} then ${last} end`;
+  const seen = table !== "queue" ? last : `case when ${canMove} then ${last} end`;
   return `select setval(${sequence}, max(id)) from ${schema}.${table}
     where id < ${MAX_ID} having max(id) > ${seen}`;
 }

@@ -189,7 +189,8 @@ export function describeRedisError(error: unknown): string {
 
 /**
  * The codes of the error replies of a server that will accept the command soon, or of a cluster where
- * another server does, once the client knows it. Redis has no code for too many clients.
+ * another server does, once the client knows it. Too many clients have none: the reply is a bare `ERR`,
+ * and ioredis adds nothing to it. Redis does not translate its replies.
  */
 const TRANSIENT =
   /^(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|TRYAGAIN|MOVED|ASK|ERR max number of clients)\b/;

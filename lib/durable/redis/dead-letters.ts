@@ -1,16 +1,26 @@
 import type { Job } from "bullmq";
 import type { Redis } from "ioredis";
 import { parseJson } from "../../kit/text";
-import { MAX_TIME_MS, type StoredDeadLetter, type StoredState } from "../storage";
+import {
+  MAX_DEAD_GROUPS,
+  MAX_TIME_MS,
+  NO_FAILURE,
+  type FailedRun,
+  type StoredDeadGroup,
+  type StoredDeadLetter,
+  type StoredDeadLetterChoice,
+  type StoredState,
+} from "../storage";
 import { ERASED, isJobId, PAUSED, readJobData, startOf, type JobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
 /** How many identifiers Redis compares at a time: about 1 ms of its time. */
 const SCAN_COUNT = 1_000;
 const PAGE_LENGTH = 100;
+const FRESH_MS = 1_000;
 /** A later failure of an event has a later time: see REMOVE. Returns 0 if its job was erased. */
 const BURY = `
-  if redis.call("HGET", KEYS[3], "data") == '${ERASED}' then
+  if redis.call("HGET", KEYS[4], "data") == '${ERASED}' then
     return 0
   end
   local time = redis.call("TIME")
@@ -21,12 +31,18 @@ const BURY = `
   end
   redis.call("ZADD", KEYS[1], now, ARGV[1])
   redis.call("HSET", KEYS[2], ARGV[1], ARGV[2])
+  redis.call("HSET", KEYS[3], ARGV[1], ARGV[3])
   return 1`;
-/** ARGV: the position after which the page begins. Its dead letter may have been removed. */
+/** ARGV: the position after which the page begins, or before which it ends. Its dead letter may have been removed. */
 const PAGE = `
   local rank = redis.call("ZRANK", KEYS[1], ARGV[2])
   local first = rank and rank + 1 or redis.call("ZCOUNT", KEYS[1], "-inf", "(" .. ARGV[1])
-  return redis.call("ZRANGE", KEYS[1], first, first + ${PAGE_LENGTH - 1}, "WITHSCORES")`;
+  local last = first + ${PAGE_LENGTH - 1}
+  if ARGV[3] == "newest" then
+    last = (rank or redis.call("ZCOUNT", KEYS[1], "-inf", ARGV[1])) - 1
+    first = math.max(0, last - ${PAGE_LENGTH - 1})
+  end
+  return last < 0 and {} or redis.call("ZRANGE", KEYS[1], first, last, "WITHSCORES")`;
 /** ARGV: the time of the failure, or "" to discard it: an event that was retried and failed again stays. */
 const REMOVE = `
   local score = redis.call("ZSCORE", KEYS[1], ARGV[1])
@@ -34,9 +50,10 @@ const REMOVE = `
     return 0
   end
   if ARGV[2] == "" then
-    redis.call("SET", KEYS[3], "", "PX", ARGV[3])
+    redis.call("SET", KEYS[4], "", "PX", ARGV[3])
   end
   redis.call("HDEL", KEYS[2], ARGV[1])
+  redis.call("HDEL", KEYS[3], ARGV[1])
   return redis.call("ZREM", KEYS[1], ARGV[1])`;
 
 /** The dead letters of a queue, which are kept beside the jobs of BullMQ. */
@@ -50,6 +67,10 @@ export class RedisDeadLetters {
   readonly #listKey: string;
   /** The hash of the events, by identifier. */
   readonly #eventsKey: string;
+  /** The hash of their failures and users. */
+  readonly #failuresKey: string;
+  /** A console lists each group right after it has counted them. */
+  #failed: { atMs: number; all: Promise<readonly Failed[]> } | undefined;
 
   constructor(jobs: Jobs, redis: Redis, { prefix, name, dedupeTtlMs }: RedisSettings) {
     this.#jobs = jobs;
@@ -58,12 +79,18 @@ export class RedisDeadLetters {
     this.#head = `${prefix}:${name}`;
     this.#listKey = `${this.#head}:dead`;
     this.#eventsKey = `${this.#head}:dead:events`;
+    this.#failuresKey = `${this.#head}:dead:failures`;
   }
 
   /** Returns false if the event was erased. */
-  async bury(id: string, letter: JobData & { attempts: number }): Promise<boolean> {
-    const keys = [this.#listKey, this.#eventsKey, this.#jobs.keyOf(id)];
-    return Number(await this.#redis.eval(BURY, 3, ...keys, id, JSON.stringify(letter))) === 1;
+  async bury(
+    id: string,
+    letter: JobData & { attempts: number },
+    { failure, person }: Pick<FailedRun, "failure" | "person">,
+  ): Promise<boolean> {
+    const keys = [this.#listKey, this.#eventsKey, this.#failuresKey, this.#jobs.keyOf(id)];
+    const values = [letter, [failure, person]].map((value) => JSON.stringify(value));
+    return Number(await this.#redis.eval(BURY, 4, ...keys, id, ...values)) === 1;
   }
 
   /** Forgets the uuid of a job; if this fails, the uuid stays until it expires. */
@@ -77,10 +104,32 @@ export class RedisDeadLetters {
     return this.#redis.zcard(this.#listKey);
   }
 
-  async list(after?: StoredDeadLetter): Promise<StoredDeadLetter[]> {
-    const [atMs, id] = [after?.atMs ?? 0, after?.id ?? ""];
-    const list = await this.#redis.eval(PAGE, 1, this.#listKey, atMs, id);
-    return this.#readAll(list as string[]);
+  async list(
+    { failure, newestFirst }: StoredDeadLetterChoice,
+    after?: StoredDeadLetter,
+  ): Promise<StoredDeadLetter[]> {
+    if (failure !== undefined) return this.#listGroup(failure, newestFirst, after);
+    const [atMs, id] = [after?.atMs ?? (newestFirst ? "+inf" : 0), after?.id ?? ""];
+    const values = [atMs, id, newestFirst ? "newest" : "oldest"];
+    const list = await this.#redis.eval(PAGE, 1, this.#listKey, ...values);
+    const letters = await this.#readAll(list as string[]);
+    return newestFirst ? letters.toReversed() : letters;
+  }
+
+  async groups(): Promise<StoredDeadGroup[]> {
+    this.#failed = undefined;
+    const groups = new Map<string, StoredDeadGroup & { people: Set<string> }>();
+    for (const { failure, person, atMs } of await this.#readFailed()) {
+      const group = groups.get(failure);
+      const { count = 0, firstAtMs = atMs, people = new Set<string>() } = group ?? {};
+      if (person !== undefined) people.add(person);
+      const counts = { count: count + 1, users: people.size, firstAtMs, lastAtMs: atMs };
+      groups.set(failure, { failure, ...counts, people });
+    }
+    return [...groups.values()]
+      .toSorted((one, other) => other.count - one.count || other.lastAtMs - one.lastAtMs)
+      .slice(0, MAX_DEAD_GROUPS)
+      .map(({ people: _people, ...group }) => group);
   }
 
   /** Finds dead letters, and the jobs of a uuid. */
@@ -109,9 +158,48 @@ export class RedisDeadLetters {
     return `${this.#head}:discarded:${id}`;
   }
 
+  async #listGroup(
+    failure: string,
+    newestFirst: boolean,
+    after: StoredDeadLetter | undefined,
+  ): Promise<StoredDeadLetter[]> {
+    const isAfter = (one: Failed) => {
+      if (after === undefined) return true;
+      const later = one.atMs - after.atMs || (one.id > after.id ? 1 : -1);
+      return one.id !== after.id && later > 0 !== newestFirst;
+    };
+    const all = await this.#readFailed();
+    const found = all.filter((one) => one.failure === failure && isAfter(one));
+    const page = (newestFirst ? found.toReversed() : found).slice(0, PAGE_LENGTH);
+    return this.#readAll(page.flatMap(({ id, atMs }) => [id, String(atMs)]));
+  }
+
+  /** Reads the failures of all dead letters, the oldest first, unless it has just done so. */
+  #readFailed(): Promise<readonly Failed[]> {
+    const nowMs = performance.now();
+    if (this.#failed === undefined || nowMs - this.#failed.atMs >= FRESH_MS) {
+      this.#failed = { atMs: nowMs, all: this.#listFailed() };
+    }
+    return this.#failed.all;
+  }
+
+  async #listFailed(): Promise<Failed[]> {
+    const found: Failed[] = [];
+    for (let first = 0; ; first += SCAN_COUNT) {
+      const last = String(first + SCAN_COUNT - 1);
+      const list = await this.#redis.zrange(this.#listKey, String(first), last, "WITHSCORES");
+      const ids = list.filter((_, index) => index % 2 === 0);
+      if (ids.length === 0) return found;
+      const texts = await this.#redis.hmget(this.#failuresKey, ...ids);
+      for (const [index, id] of ids.entries()) {
+        found.push({ id, atMs: readTime(list[2 * index + 1]), ...readFailure(texts[index]) });
+      }
+    }
+  }
+
   async #remove(id: string, score: string): Promise<number> {
-    const keys = [this.#listKey, this.#eventsKey, this.#discardedKeyOf(id)];
-    return Number(await this.#redis.eval(REMOVE, 3, ...keys, id, score, this.#dedupeTtlMs));
+    const keys = [this.#listKey, this.#eventsKey, this.#failuresKey, this.#discardedKeyOf(id)];
+    return Number(await this.#redis.eval(REMOVE, 4, ...keys, id, score, this.#dedupeTtlMs));
   }
 
   /** Reads the dead letters of a list of identifiers, each before its time. */
@@ -126,7 +214,7 @@ export class RedisDeadLetters {
       const letter = parseJson(text);
       const { body, errors } = readJobData(letter);
       const { attempts } = Object(letter) as { attempts?: unknown };
-      const atMs = Math.min(Math.floor(Number(list[2 * index + 1])) || 0, MAX_TIME_MS);
+      const atMs = readTime(list[2 * index + 1]);
       return {
         id,
         state: "dead",
@@ -188,6 +276,26 @@ export class RedisDeadLetters {
     await this.#jobs.addAgain(id, { body, errors });
     return this.#remove(id, score);
   }
+}
+
+/** A dead letter without its event. */
+interface Failed extends ReturnType<typeof readFailure> {
+  id: string;
+  atMs: number;
+}
+
+/** Reads what other programs may have written. */
+function readFailure(text: string | null | undefined) {
+  const pair = parseJson(text ?? "");
+  const [failure, person] = Array.isArray(pair) ? (pair as unknown[]) : [];
+  return {
+    failure: typeof failure === "string" ? failure : NO_FAILURE,
+    person: typeof person === "string" ? person : undefined,
+  };
+}
+
+function readTime(score: string | undefined): number {
+  return Math.min(Math.floor(Number(score)) || 0, MAX_TIME_MS);
 }
 
 async function addAll(counts: readonly Promise<number>[]): Promise<number> {

@@ -39,7 +39,7 @@ export async function prepareFormat(
   // A Redis that is full takes no event either, and the next connection tries again.
   const values = [head, found ?? "", ...numbers];
   await redis.eval(writeNumbers(steps), 1, key, ...values).catch((error: unknown) => {
-    if (findRedisRejection(error)?.message.includes("OOM") !== true) throw error;
+    if (findRedisRejection(error)?.message.startsWith("OOM ") !== true) throw error;
   });
 }
 

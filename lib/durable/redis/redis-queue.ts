@@ -1,4 +1,4 @@
-import { loadStore } from "../packages";
+import { requireWithPackages } from "../packages";
 import { createQueue, type DurableQueue } from "../queue";
 import { PACKAGES, resolveRedisOptions, type RedisQueueOptions } from "./options";
 import type * as engine from "./redis-store";
@@ -17,7 +17,7 @@ import type * as engine from "./redis-store";
  */
 export function redisQueue(options: RedisQueueOptions): DurableQueue {
   const settings = resolveRedisOptions(options);
-  const { RedisStore } = loadStore(
+  const { RedisStore } = requireWithPackages(
     () => require("./redis-store") as typeof engine,
     "redisQueue",
     PACKAGES,

@@ -1,18 +1,23 @@
 import { once } from "node:events";
+import type { Count } from "../../core/door";
 import { QueueError } from "../queue-error";
 import type { Runner } from "../runner";
 import type {
   Hint,
   NewEvent,
+  NewStoredEntry,
   QueueStats,
   Storage,
   StoredDeadLetter,
+  StoredDeadLetterChoice,
   StoredOutcome,
+  TextKind,
 } from "../storage";
 import type { WorkerContext, WorkerPool } from "../worker";
 import { findRedisRejection, openConnection } from "./connection";
 import { RedisDeadLetters } from "./dead-letters";
 import { prepareFormat } from "./format";
+import { createRedisJournal } from "./journal";
 import { createJobs, jobIdOf, type Jobs } from "./jobs";
 import { createMemoryCheck } from "./memory";
 import type { RedisSettings } from "./options";
@@ -76,6 +81,7 @@ export class RedisStore implements Storage, WorkerPool {
   readonly #jobs: Jobs;
   readonly #deadLetters: RedisDeadLetters;
   readonly #userData: ReturnType<typeof createRedisUserData>;
+  readonly #journal: ReturnType<typeof createRedisJournal>;
   /** Awaits replicas; undefined when the queue needs none. */
   readonly #confirm: ReturnType<typeof createReplicaConfirmation> | undefined;
   // Without commands, a connection that is dead without having been closed would not be noticed.
@@ -101,14 +107,15 @@ export class RedisStore implements Storage, WorkerPool {
     this.#jobs = createJobs(redis, settings);
     this.#deadLetters = new RedisDeadLetters(this.#jobs, redis, settings);
     this.#userData = createRedisUserData(this.#jobs, redis, settings);
+    this.#journal = createRedisJournal(redis, settings);
     this.#confirm =
       replicas === 0 ? undefined : createReplicaConfirmation(redis, this.#jobs, settings);
     this.#listen();
   }
 
   startWorker(runner: Runner, context: WorkerContext): RedisWorker {
-    const parts = { settings: this.#settings, jobs: this.#jobs, deadLetters: this.#deadLetters };
-    return new RedisWorker(runner, context, parts);
+    const [settings, jobs, deadLetters] = [this.#settings, this.#jobs, this.#deadLetters];
+    return new RedisWorker(runner, context, { settings, jobs, deadLetters, store: this });
   }
 
   async connect(onHint: (hint: Hint) => void): Promise<{ ended: Promise<Error> }> {
@@ -165,8 +172,12 @@ export class RedisStore implements Storage, WorkerPool {
     });
   }
 
-  deadLetters(after?: StoredDeadLetter) {
-    return this.#deadLetters.list(after);
+  deadLetters(choice: StoredDeadLetterChoice, after?: StoredDeadLetter) {
+    return this.#deadLetters.list(choice, after);
+  }
+
+  deadGroups() {
+    return this.#deadLetters.groups();
   }
 
   find(uuidHash: string) {
@@ -181,12 +192,28 @@ export class RedisStore implements Storage, WorkerPool {
     return this.#deadLetters.discard(ids);
   }
 
-  scan(kind: "event" | "outcome", from?: string) {
-    return this.#userData.scan(kind, from);
+  scan(kind: TextKind, from?: string) {
+    return kind === "entry" ? this.#journal.scan(from) : this.#userData.scan(kind, from);
   }
 
-  erase(kind: "event" | "outcome", ids: readonly string[]) {
-    return this.#userData.erase(kind, ids);
+  erase(kind: TextKind, ids: readonly string[]) {
+    return kind === "entry" ? this.#journal.erase(ids) : this.#userData.erase(kind, ids);
+  }
+
+  appendEntries(entries: readonly NewStoredEntry[], counts: readonly Count[]) {
+    return this.#journal.appendEntries(entries, counts);
+  }
+
+  readCounts(fromMs: number) {
+    return this.#journal.readCounts(fromMs);
+  }
+
+  trimEntries() {
+    return this.#journal.trimEntries();
+  }
+
+  secret(candidate: string) {
+    return this.#journal.secret(candidate);
   }
 
   readonly names = () => this.#connection.redis.smembers(this.#namesKey);

@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import { parseJson } from "../../kit/text";
-import type { Storage, StoredText } from "../storage";
+import type { StoredText, TextSlice } from "../storage";
 import { ERASED, isJobId, readJobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
@@ -22,25 +22,30 @@ const READ_JOBS = `
     table.insert(found, { state, type(data) == "string" and data or "" })
   end
   return found`;
-/** KEYS: the job of an event, the list and the events of dead letters, and what says that one was discarded. */
+/** KEYS: the job of an event, the list, events and failures of dead letters, and what says that one was discarded. */
 const ERASE = `
   if type(redis.pcall("HGET", KEYS[1], "data")) == "string" then
     redis.call("HSET", KEYS[1], "data", '${ERASED}')
   end
   redis.call("ZREM", KEYS[2], ARGV[1])
   redis.call("HDEL", KEYS[3], ARGV[1])
-  redis.call("SET", KEYS[4], "", "PX", ARGV[2])`;
+  redis.call("HDEL", KEYS[4], ARGV[1])
+  redis.call("SET", KEYS[5], "", "PX", ARGV[2])`;
 
 /** Creates the methods of the storage that read and erase all texts of a queue. */
 export function createRedisUserData(
   jobs: Jobs,
   redis: Redis,
   { prefix, name, dedupeTtlMs }: RedisSettings,
-): Pick<Storage, "scan" | "erase"> {
+) {
   const head = `${prefix}:${name}:`;
   const outcomeHead = `${head}outcome:`;
   const pattern = head.replaceAll(/[\\*?[\]^]/g, "\\$&");
-  const letters = { list: `${head}dead`, events: `${head}dead:events` };
+  const letters = {
+    list: `${head}dead`,
+    events: `${head}dead:events`,
+    failures: `${head}dead:failures`,
+  };
 
   async function scanKeys(cursor: string, start: string) {
     const values = [cursor, `${pattern}${start}*`];
@@ -85,16 +90,17 @@ export function createRedisUserData(
   const scans = { jobs: scanJobs, dead: scanDeadLetters, outcomes: scanOutcomes };
 
   return {
-    async scan(kind, from = kind === "event" ? "jobs:0" : "outcomes:0") {
-      const [what, cursor] = from.split(":") as [keyof typeof scans, string];
+    async scan(kind: "event" | "outcome", from?: string): Promise<TextSlice> {
+      const start = kind === "event" ? "jobs:0" : "outcomes:0";
+      const [what, cursor] = (from ?? start).split(":") as [keyof typeof scans, string];
       const { texts, next } = await scans[what](cursor);
       if (next !== "0") return { texts, next: `${what}:${next}` };
       return { texts, next: what === "jobs" ? "dead:0" : undefined };
     },
-    async erase(kind, ids) {
+    async erase(kind: "event" | "outcome", ids: readonly string[]): Promise<unknown> {
       if (kind === "outcome") return redis.del(ids.map((id) => outcomeHead + id));
       const erasing = ids.map((id) => {
-        const keys = [jobs.keyOf(id), letters.list, letters.events, `${head}discarded:${id}`];
+        const keys = [jobs.keyOf(id), ...Object.values(letters), `${head}discarded:${id}`];
         return redis.eval(ERASE, keys.length, ...keys, id, dedupeTtlMs);
       });
       return Promise.all(erasing);

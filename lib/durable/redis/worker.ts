@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { Worker, type Job } from "bullmq";
 import { parseJson } from "../../kit/text";
 import { planFailure, type Runner } from "../runner";
-import { LEASE_MS, MAX_STALLS, STALLED, type QueueStats } from "../storage";
+import { LEASE_MS, MAX_STALLS, STALLED, type QueueStats, type Storage } from "../storage";
 import type { RunningWorker, WorkerContext } from "../worker";
 import { describeRedisError, findRedisRejection, openConnection, readInfo } from "./connection";
 import type { RedisDeadLetters } from "./dead-letters";
@@ -31,6 +31,7 @@ export class RedisWorker implements RunningWorker {
   readonly #settings: RedisSettings;
   readonly #jobs: Jobs;
   readonly #deadLetters: RedisDeadLetters;
+  readonly #store: Pick<Storage, "erase">;
   readonly #connection: ReturnType<typeof openConnection>;
   /** Shows the processes that this worker takes events. */
   readonly #beats: ReturnType<typeof createWorkerBeats>;
@@ -54,13 +55,20 @@ export class RedisWorker implements RunningWorker {
       settings,
       jobs,
       deadLetters,
-    }: { settings: RedisSettings; jobs: Jobs; deadLetters: RedisDeadLetters },
+      store,
+    }: {
+      settings: RedisSettings;
+      jobs: Jobs;
+      deadLetters: RedisDeadLetters;
+      store: Pick<Storage, "erase">;
+    },
   ) {
     this.#runner = runner;
     this.#availability = availability;
     this.#settings = settings;
     this.#jobs = jobs;
     this.#deadLetters = deadLetters;
+    this.#store = store;
     this.#connection = openConnection(settings, "worker");
     this.#beats = createWorkerBeats(this.#connection.redis, settings);
     void this.#start();
@@ -184,25 +192,31 @@ export class RedisWorker implements RunningWorker {
     const stored = parseJson(body);
     const isStalled = attemptsStarted - attemptsMade - 1 > MAX_STALLS;
     const failure = isStalled
-      ? { reason: STALLED, isPermanent: true, isForged: false }
+      ? { reason: STALLED, masked: STALLED, isPermanent: true, isForged: false }
       : await this.#runner.handle(stored, attemptsStarted);
     if (failure === undefined) return;
-    const plan = planFailure(this.#settings, failure, attemptsMade + 1, formerErrors);
-    const { errors, pauseMs, isForged } = plan;
     const availability = this.#availability;
+    // The service cannot confirm what a tool of ours invented.
+    const discard = () => this.#store.erase("event", [id]);
+    if (failure.isInvented === true) return void (await availability.writeAtLast(discard));
+    const plan = planFailure(this.#settings, failure, attemptsMade + 1, formerErrors);
+    const { errors, failure: masked, person, pauseMs, isForged } = plan;
     if (pauseMs !== undefined) {
       const data = { body, errors, dueAtMs: Date.now() + pauseMs };
       const isKept = await availability.writeAtLast(() => this.#jobs.update(id, data));
       if (isKept === false) return;
+      if (isKept === true) this.#runner.reportFailure(stored, attemptsStarted, failure, false);
       throw new FailedRunError(pauseMs);
     }
     const letter = { body, errors, attempts: attemptsStarted };
-    const isBuried = await availability.writeAtLast(() => this.#deadLetters.bury(id, letter));
+    const isBuried = await availability.writeAtLast(() =>
+      this.#deadLetters.bury(id, letter, { failure: masked, person }),
+    );
     if (isBuried === false) return;
     if (isBuried === undefined) throw new FailedRunError(0);
     if (isForged) await this.#deadLetters.forget(job);
     // From here on the event is a dead letter, and for BullMQ its job is complete.
-    this.#runner.reportDeadLetter(stored, attemptsStarted, failure.reason);
+    this.#runner.reportFailure(stored, attemptsStarted, failure, true);
   }
 
   #removeActive(id: string | undefined): void {

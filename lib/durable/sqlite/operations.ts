@@ -1,18 +1,24 @@
-import type {
-  ClaimedEvent,
-  Claims,
-  FailedRun,
-  Hint,
-  Member,
-  NewEvent,
-  QueueStats,
-  Run,
-  Storage,
-  StoredDeadLetter,
-  StoredOutcome,
-  StoredState,
-  StoredText,
-  TextSlice,
+import type { Count } from "../../core/door";
+import {
+  MAX_TIME_MS,
+  type ClaimedEvent,
+  type Claims,
+  type FailedRun,
+  type Hint,
+  type Member,
+  type NewEvent,
+  type NewStoredEntry,
+  type QueueStats,
+  type Run,
+  type Storage,
+  type StoredDeadGroup,
+  type StoredDeadLetter,
+  type StoredDeadLetterChoice,
+  type StoredOutcome,
+  type StoredState,
+  type StoredText,
+  type TextKind,
+  type TextSlice,
 } from "../storage";
 import { rangeOfKeys } from "../event-key";
 import type { SqliteConnection, PreparedStatement } from "./node-sqlite";
@@ -30,11 +36,16 @@ export const METHODS = {
   beat: "undoable",
   leave: "undoable",
   deadLetters: "read",
+  deadGroups: "read",
   find: "read",
   retry: "durable",
   discard: "durable",
   scan: "read",
   erase: "durable",
+  appendEntries: "undoable",
+  readCounts: "read",
+  trimEntries: "undoable",
+  secret: "durable",
   stats: "read",
   purge: "undoable",
 } as const satisfies Partial<Record<keyof (Storage & Claims), "durable" | "undoable" | "read">>;
@@ -51,8 +62,8 @@ type Operations = {
 /** A file keeps up to 4 MiB of free pages, and gives a tenth of it back at a time. */
 const FREE_PAGES = 1_000;
 const FREED_PAGES = 100;
-/** After this time, a purge ends its slice: stores wait for it. */
-const SLICE_MS = 10;
+/** After this time, a purge ends its slice: stores wait for it, and for the statement and the commit that follow. */
+const SLICE_MS = 5;
 /** Less than any id, also of a row that another program wrote. */
 const BEFORE_ALL = -(2n ** 63n);
 
@@ -130,8 +141,9 @@ export class FileOperations implements Operations {
 
   fail(runs: readonly FailedRun[]): number[] {
     const sql = this.#sql;
-    return runs.flatMap(({ id, started, failures, errors, pauseMs = null, isForged }) => {
-      sql.fail.run(failures, errors, pauseMs, pauseMs, pauseMs, id, started);
+    return runs.flatMap(({ id, started, failures, errors, pauseMs = null, isForged, ...run }) => {
+      const { failure, person = null } = run;
+      sql.fail.run(failures, errors, failure, person, pauseMs, pauseMs, pauseMs, id, started);
       if (isForged) sql.forgetDelivery.run(id);
       return pauseMs === null && sql.isDead.get(id, started) !== undefined ? [id] : [];
     });
@@ -158,8 +170,21 @@ export class FileOperations implements Operations {
     this.#sql.giveBack.run(id);
   }
 
-  deadLetters(after?: StoredDeadLetter): StoredDeadLetter[] {
-    return rows(this.#sql.deadLetters.all(after?.atMs ?? 0, BigInt(after?.id ?? 0)));
+  deadLetters(
+    { failure, newestFirst }: StoredDeadLetterChoice,
+    after?: StoredDeadLetter,
+  ): StoredDeadLetter[] {
+    const sql = this.#sql;
+    const [all, some] = newestFirst
+      ? [sql.newestDeadLetters, sql.newestDeadLettersOf]
+      : [sql.deadLetters, sql.deadLettersOf];
+    const start = newestFirst ? MAX_TIME_MS + 1 : 0;
+    const position = [after?.atMs ?? start, BigInt(after?.id ?? 0)];
+    return rows(failure === undefined ? all.all(...position) : some.all(failure, ...position));
+  }
+
+  deadGroups(): StoredDeadGroup[] {
+    return rows(this.#sql.deadGroups.all());
   }
 
   find(uuidHash: string): StoredState[] {
@@ -176,16 +201,38 @@ export class FileOperations implements Operations {
     return countOf(this.#sql.discard.run(JSON.stringify(ids)));
   }
 
-  scan(kind: "event" | "outcome", from?: string): TextSlice {
-    const statement = kind === "event" ? this.#sql.scanEvents : this.#sql.scanOutcomes;
-    const texts = rows<StoredText>(statement.all(BigInt(from ?? BEFORE_ALL)));
+  scan(kind: TextKind, from?: string): TextSlice {
+    const { scanEvents, scanOutcomes, scanEntries } = this.#sql;
+    const scans = { event: scanEvents, outcome: scanOutcomes, entry: scanEntries };
+    const texts = rows<StoredText>(scans[kind].all(BigInt(from ?? BEFORE_ALL)));
     return { texts, next: texts.at(-1)?.id };
   }
 
-  erase(kind: "event" | "outcome", ids: readonly string[]): void {
+  erase(kind: TextKind, ids: readonly string[]): void {
     const list = JSON.stringify(ids);
-    if (kind === "event") this.#sql.noteErased.run(list);
-    (kind === "event" ? this.#sql.eraseEvents : this.#sql.eraseOutcomes).run(list);
+    const { noteErased, eraseEvents, eraseOutcomes, eraseEntries } = this.#sql;
+    if (kind === "event") noteErased.run(list);
+    ({ event: eraseEvents, outcome: eraseOutcomes, entry: eraseEntries })[kind].run(list);
+  }
+
+  appendEntries(entries: readonly NewStoredEntry[], counts: readonly Count[]): void {
+    const { appendEntry, addCount } = this.#sql;
+    for (const { kind, share, text } of entries) appendEntry.run(kind, share, text);
+    for (const { minuteMs, name, count } of counts) addCount.run(minuteMs, name, count);
+  }
+
+  readCounts(fromMs: number): Count[] {
+    return rows(this.#sql.readCounts.all(fromMs));
+  }
+
+  trimEntries(): void {
+    this.#sql.trimEntries.run();
+    this.#sql.trimCounts.run();
+  }
+
+  secret(candidate: string): string {
+    this.#sql.keepSecret.run(candidate);
+    return String(this.#sql.secret.get()?.secret);
   }
 
   stats(): QueueStats {
@@ -225,6 +272,7 @@ export class FileOperations implements Operations {
   resetIds(): void {
     this.#sql.forgetForeignDelivery.run();
     this.#sql.forgetForeignOutcome.run();
+    this.#sql.forgetForeignEntry.run();
     this.#sql.resetIds.run();
   }
 

@@ -1,4 +1,5 @@
 import type { Migrations } from "../event-format";
+import { NO_FAILURE } from "../storage";
 
 /** Marks a file as a queue of this package: "push" in ASCII. */
 export const APPLICATION_ID = 0x70757368;
@@ -10,18 +11,22 @@ export const MIGRATIONS: Migrations<string> = {};
  * The tables of a queue. Identifiers are never reused (AUTOINCREMENT): a late report on an event
  * cannot meet another event, and an outcome is newer than another if its identifier is greater.
  *
- * - queue: its name, and the rest of its format: see `StoreFormat`.
+ * - queue: its name, the key of its pseudonyms, and the rest of its format: see `StoreFormat`.
  * - delivery: the dedupe memory. `key` is a hash of account and uuid.
  * - event: the events to be handled, and the dead letters, which have a `failed_at`. `id` is that
- *   of its delivery, `owner` the member that runs its handlers, `pause` a part of `run_at`.
+ *   of its delivery, `owner` the member that runs its handlers, `pause` a part of `run_at`; `failure`
+ *   and `person` are those of a dead letter.
  * - member: the workers and processes that use the file, with the time of their last beat, and since
  *   when they have beaten without a gap.
+ * - entry: the journal. Each `kind` has a bound, which its shares divide.
+ * - minute: its counters, of the minute that begins `at`.
  */
 export const SCHEMA = `
   CREATE TABLE queue (
     name TEXT NOT NULL,
     events INTEGER NOT NULL,
-    written_by TEXT NOT NULL
+    written_by TEXT NOT NULL,
+    secret TEXT
   ) STRICT;
   CREATE TABLE delivery (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -42,11 +47,14 @@ export const SCHEMA = `
     failures INTEGER NOT NULL DEFAULT 0,
     stalls INTEGER NOT NULL DEFAULT 0,
     failed_at INTEGER,
-    errors TEXT
+    errors TEXT,
+    failure TEXT NOT NULL DEFAULT '${NO_FAILURE}',
+    person TEXT
   ) STRICT;
   CREATE INDEX event_due ON event (run_at, id) WHERE owner IS NULL AND failed_at IS NULL;
   CREATE INDEX event_owner ON event (owner) WHERE owner IS NOT NULL;
   CREATE INDEX event_failed ON event (failed_at, id) WHERE failed_at IS NOT NULL;
+  CREATE INDEX event_failure ON event (failure, failed_at, id, person) WHERE failed_at IS NOT NULL;
   CREATE INDEX event_failed_uuid ON event (uuid_hash) WHERE failed_at IS NOT NULL;
   CREATE TABLE outcome (
     id INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -61,4 +69,18 @@ export const SCHEMA = `
     seen_at INTEGER NOT NULL,
     since INTEGER NOT NULL
   ) STRICT;
+  CREATE TABLE entry (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    kind TEXT NOT NULL,
+    share TEXT NOT NULL,
+    at INTEGER NOT NULL,
+    text TEXT NOT NULL
+  ) STRICT;
+  CREATE INDEX entry_share ON entry (kind, share, id);
+  CREATE TABLE minute (
+    at INTEGER NOT NULL,
+    name TEXT NOT NULL,
+    count INTEGER NOT NULL,
+    PRIMARY KEY (at, name)
+  ) STRICT, WITHOUT ROWID;
 `;

@@ -1,7 +1,11 @@
 import {
+  JOURNAL_MS,
   LEASE_MS,
   MAX_AHEAD_MS,
   MAX_CLOCK_SKEW_MS,
+  MAX_DEAD_GROUPS,
+  MAX_KEPT_ENTRIES,
+  MAX_SLICE_ENTRIES,
   MAX_STALLS,
   ROW_INVALID,
   ROW_IS_VALID,
@@ -22,6 +26,8 @@ const CLAIMED = "id, body, failures + stalls + 1 AS attempt, failures, errors";
 const IN_LIST = "id IN (SELECT value FROM json_each(?))";
 const LISTED = `${IN_LIST} AND failed_at IS NOT NULL`;
 const DEAD = `seen_at < now_ms() - ${LEASE_MS}`;
+/** Also of a clock that was far ahead. */
+const OUTDATED = `at NOT BETWEEN now_ms() - ${JOURNAL_MS} AND now_ms() + ${JOURNAL_MS}`;
 const NOT_HELD = "id NOT IN (SELECT value FROM json_each(?))";
 
 /**
@@ -52,7 +58,7 @@ export const STATEMENTS = {
   // Ignore the owner: keep the result of a run that finished after its lease.
   finish: "DELETE FROM event WHERE id = ? AND started = ? AND failed_at IS NULL",
 
-  fail: `UPDATE event SET owner = NULL, failures = ?, errors = ?,
+  fail: `UPDATE event SET owner = NULL, failures = ?, errors = ?, failure = ?, person = ?,
     failed_at = CASE WHEN ? IS NULL THEN now_ms() END,
     run_at = coalesce(now_ms() + ?, run_at), pause = coalesce(?, pause)
     WHERE id = ? AND started = ? AND failed_at IS NULL`,
@@ -73,7 +79,7 @@ export const STATEMENTS = {
   isOld: `SELECT 1 FROM member WHERE id = ? AND since <= now_ms() - ${LEASE_MS}`,
   // A clock that was set back would leave it due in the future.
   release: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, now_ms()),
-    failed_at = CASE WHEN stalls >= ${MAX_STALLS} THEN now_ms() END,
+    failed_at = CASE WHEN stalls >= ${MAX_STALLS} THEN now_ms() END, failure = '"${STALLED}"',
     errors = CASE WHEN stalls < ${MAX_STALLS} THEN errors
       ELSE coalesce(rtrim(errors, ']') || ',', '[') || '{"at":' || now_ms() || ',"error":"${STALLED}"}]' END
     WHERE owner IN (SELECT id FROM member WHERE ${DEAD})`,
@@ -85,9 +91,13 @@ export const STATEMENTS = {
   forgetMember: "DELETE FROM member WHERE id = ?",
   giveBack: "UPDATE event SET owner = NULL WHERE owner = ?",
 
-  deadLetters: `SELECT CAST(id AS TEXT) AS id, body, errors, failures + stalls AS attempts,
-    'dead' AS state, failed_at AS atMs, now_ms() AS listedAtMs FROM event
-    WHERE failed_at IS NOT NULL AND (failed_at, event.id) > (?, ?) ORDER BY failed_at, event.id LIMIT ${PAGE}`,
+  deadLetters: listDead(""),
+  newestDeadLetters: listDead("", true),
+  deadLettersOf: listDead("failure = ? AND"),
+  newestDeadLettersOf: listDead("failure = ? AND", true),
+  deadGroups: `SELECT failure, count(*) AS count, count(DISTINCT person) AS users,
+    min(failed_at) AS firstAtMs, max(failed_at) AS lastAtMs FROM event WHERE failed_at IS NOT NULL
+    GROUP BY failure ORDER BY count(*) DESC, max(failed_at) DESC LIMIT ${MAX_DEAD_GROUPS}`,
   // Count a run more, so that a late report on an earlier run changes nothing.
   retry: `UPDATE event SET failed_at = NULL, started = started + 1, failures = 0,
     stalls = 0, run_at = now_ms(), pause = 0 WHERE ${LISTED}`,
@@ -99,21 +109,43 @@ export const STATEMENTS = {
     FROM event WHERE event.id > ? ORDER BY event.id LIMIT ${PAGE}`,
   scanOutcomes: `SELECT CAST(id AS TEXT) AS id, value AS text, 'outcome' AS state
     FROM outcome WHERE outcome.id > ? ORDER BY outcome.id LIMIT ${PAGE}`,
+  scanEntries: `SELECT CAST(id AS TEXT) AS id, text, 'entry' AS state
+    FROM entry WHERE entry.id > ? ORDER BY entry.id LIMIT ${MAX_SLICE_ENTRIES}`,
   noteErased: `UPDATE delivery SET is_discarded = 1 WHERE ${IN_LIST}`,
   eraseEvents: `DELETE FROM event WHERE ${IN_LIST}`,
   eraseOutcomes: `DELETE FROM outcome WHERE ${IN_LIST}`,
+  eraseEntries: `DELETE FROM entry WHERE ${IN_LIST}`,
+
+  appendEntry: "INSERT INTO entry (kind, share, at, text) VALUES (?, ?, now_ms(), ?)",
+  addCount: `INSERT INTO minute (at, name, count) VALUES (?, ?, ?)
+    ON CONFLICT DO UPDATE SET count = count + excluded.count`,
+  readCounts: `SELECT at AS minuteMs, name, count FROM minute
+    WHERE at >= max(?, now_ms() - ${JOURNAL_MS}) ORDER BY at, name`,
+  // The oldest of a share have the last turns.
+  trimEntries: `DELETE FROM entry WHERE ${OUTDATED} OR id IN (
+    SELECT id FROM (
+      SELECT id, row_number() OVER (PARTITION BY kind ORDER BY turn, id DESC) AS place FROM (
+        SELECT id, kind, row_number() OVER (PARTITION BY kind, share ORDER BY id DESC) AS turn
+        FROM entry
+      )
+    ) WHERE place > ${MAX_KEPT_ENTRIES})`,
+  trimCounts: `DELETE FROM minute WHERE ${OUTDATED}`,
+  keepSecret: "UPDATE queue SET secret = coalesce(secret, ?)",
+  secret: "SELECT secret FROM queue",
 
   // The rows of other programs: node:sqlite reads no integer that is not safe.
   bury: `UPDATE event SET owner = NULL, started = 0, failures = 0, stalls = 0, pause = 0,
-    run_at = now_ms(), failed_at = now_ms(),
+    run_at = now_ms(), failed_at = now_ms(), failure = '"${ROW_INVALID}"',
     errors = '[{"at":' || now_ms() || ',"error":"${ROW_INVALID}"}]' WHERE NOT (${ROW_IS_VALID})`,
 
   // After the greatest id of all, SQLite inserts nothing more, also when that row is gone.
   isIdTaken: `SELECT 1 FROM sqlite_sequence WHERE seq >= ${MAX_ID}`,
   forgetForeignDelivery: `DELETE FROM delivery WHERE id >= ${MAX_ID}`,
   forgetForeignOutcome: `DELETE FROM outcome WHERE id >= ${MAX_ID}`,
+  forgetForeignEntry: `DELETE FROM entry WHERE id >= ${MAX_ID}`,
   resetIds: `UPDATE sqlite_sequence SET seq = CASE name
       WHEN 'outcome' THEN (SELECT coalesce(max(id), 0) FROM outcome)
+      WHEN 'entry' THEN (SELECT coalesce(max(id), 0) FROM entry)
       ELSE (SELECT max((SELECT coalesce(max(id), 0) FROM delivery),
         (SELECT coalesce(max(id), 0) FROM event WHERE id < ${MAX_ID}))) END
     WHERE seq >= ${MAX_ID}`,
@@ -145,6 +177,15 @@ export const STATEMENTS = {
   releaseOrphans: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, now_ms())
     WHERE owner IS NOT NULL AND owner NOT IN (SELECT id FROM member)`,
 } as const;
+
+/** Lists a page of dead letters before or after one of them. */
+function listDead(condition: string, isNewestFirst = false): string {
+  const [after, order] = isNewestFirst ? ["<", "DESC"] : [">", "ASC"];
+  return `SELECT CAST(id AS TEXT) AS id, body, errors, failures + stalls AS attempts,
+    'dead' AS state, failed_at AS atMs, now_ms() AS listedAtMs FROM event
+    WHERE ${condition} failed_at IS NOT NULL AND (failed_at, event.id) ${after} (?, ?)
+    ORDER BY failed_at ${order}, event.id ${order} LIMIT ${PAGE}`;
+}
 
 function purge(table: string): string {
   return `DELETE FROM ${table} WHERE id IN (

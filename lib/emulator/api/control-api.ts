@@ -1,7 +1,7 @@
 import { created } from "./endpoint-router";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { assertMayManageKeys } from "./credentials";
-import { isMembers } from "../../core/door";
+import { isMembers } from "../../kit/validate-options";
 import { parseJson } from "../../kit/text";
 import { EmulatorError } from "../emulator-error";
 import type { Deliveries } from "../outbound/deliveries";

@@ -1,5 +1,5 @@
 import { decodeSafely } from "../../kit/text";
-import type { Pair } from "../../core/door";
+import type { Pair } from "../../kit/pairs";
 import { EmulatorError } from "../emulator-error";
 import type { Caller } from "./credentials";
 

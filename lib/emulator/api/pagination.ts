@@ -1,4 +1,4 @@
-import type { Pair } from "../../core/door";
+import type { Pair } from "../../kit/pairs";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
 import type { EndpointRequest } from "./endpoint-router";
 import { encodeForm } from "../../kit/text";

@@ -1,5 +1,6 @@
 import * as z from "zod";
-import { decodeForm, isFormType, type Pair } from "../../core/door";
+import type { Pair } from "../../kit/pairs";
+import { isFormType } from "../../kit/form-type";
 import { parseJson } from "../../kit/text";
 import type { EndpointRequest } from "./endpoint-router";
 import { EmulatorError, type EmulatorErrorCode } from "../emulator-error";
@@ -102,9 +103,11 @@ export function readForm({ body, contentType }: EndpointRequest): Pair[] {
 /** Decodes the bytes of a form or of a query. @throws EmulatorError 20001 for malformed ones. */
 export function decodeParameters(encoded: Uint8Array, what: "form" | "query"): Pair[] {
   try {
-    return decodeForm(encoded);
+    const text = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true }).decode(encoded);
+    // URLSearchParams accepts any text: this throws for broken percent-encoding.
+    decodeURIComponent(text);
+    return [...new URLSearchParams(text)];
   } catch {
-    // The decoder's own message is about webhook requests.
     throw new EmulatorError("BAD_REQUEST", `Bad request: the ${what} is malformed`);
   }
 }

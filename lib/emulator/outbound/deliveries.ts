@@ -1,17 +1,13 @@
 import { setMaxListeners } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
-import {
-  type EventParameters,
-  listEventPairs,
-  type Pair,
-  signRequest,
-  type WebhookRequest,
-} from "../../core/door";
+import { listEventPairs, signRequest, type WebhookRequest } from "../../core/door";
+import type { Pair } from "../../kit/pairs";
 import { createDigits } from "../../kit/sid";
 import { callSafely } from "../../kit/safe-call";
 import type { FaultKind, FaultPlan, Faults } from "./faults";
 import { sendRequest, type SendError, type WebhookResponse } from "./http-client";
 import type { EmulatorSettings } from "../options";
+import type { EventFields } from "../resources/entity";
 import type { StoredWebhook } from "../resources/webhooks";
 
 /** Delivery of one event to one webhook, with all its attempts. Changes until it is finished. */
@@ -73,7 +69,7 @@ export class Deliveries {
   }
 
   /** Sends an event to a webhook. */
-  deliver(webhook: StoredWebhook, fields: EventParameters & { type: string }): void {
+  deliver(webhook: StoredWebhook, fields: EventFields & { type: string }): void {
     if (this.#closing.signal.aborted) return;
     const plan = this.#faults.take(fields.type);
     const sent = this.#signDelivery(webhook, fields, plan);
@@ -118,7 +114,7 @@ export class Deliveries {
 
   #signDelivery(
     webhook: StoredWebhook,
-    fields: EventParameters & { type: string },
+    fields: EventFields & { type: string },
     plan: FaultPlan,
   ): WebhookDelivery {
     const type = plan["unknown-event-type"]?.type ?? fields.type;

@@ -1,8 +1,8 @@
 import { createPublicKey, verify, type KeyObject } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { parseJson } from "../../kit/text";
-import { JWT_ENCODING, type Decision } from "../../core/door";
-import type { Challenge } from "./entity";
+import { JWT_ENCODING } from "../../kit/es256-key";
+import type { Challenge, Decision } from "./entity";
 
 /** Members of a challenge that a device signs, in addition to the `status` of its decision. */
 export const SIGNATURE_FIELDS = [

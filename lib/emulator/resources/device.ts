@@ -1,6 +1,6 @@
-import { DeviceKey, type Decision } from "../../core/door";
+import { Es256Key } from "../../kit/es256-key";
 import { listSignedMembers } from "./auth-payload";
-import type { Challenge, ChallengeDecision, Factor, NewFactor } from "./entity";
+import type { Challenge, ChallengeDecision, Decision, Factor, NewFactor } from "./entity";
 import type { Entities } from "./entities";
 import { findChallenge, registerFactor } from "./factors";
 import { decisionSchema, validateFields } from "./schemas";
@@ -31,11 +31,11 @@ export interface Device {
 
 /** Creates a device with a new key on the curve P-256. */
 export function createDevice(entities: Entities): Device {
-  const key = new DeviceKey();
+  const key = new Es256Key();
   const { publicKey } = key;
 
   const sign = (sid: string, status: Decision) =>
-    key.signChallenge(listSignedMembers(findChallenge(entities, sid)), status);
+    key.signToken({ ...listSignedMembers(findChallenge(entities, sid)), status });
 
   function answer(sid: string, status: Decision, given: ChallengeDecision = {}): Challenge {
     const decision = validateFields(decisionSchema, given);
@@ -47,10 +47,10 @@ export function createDevice(entities: Entities): Device {
     publicKey,
     register(given) {
       const factor = registerFactor(entities, given, { alg: "ES256", public_key: publicKey });
-      const payload = key.signFactor(factor.sid);
+      const payload = key.signText(factor.sid);
       return structuredClone(entities.verifyFactor(factor, payload));
     },
-    signFactor: (sid) => key.signFactor(sid),
+    signFactor: (sid) => key.signText(sid),
     signChallenge: sign,
     approve: (sid, decision) => answer(sid, "approved", decision),
     deny: (sid, decision) => answer(sid, "denied", decision),

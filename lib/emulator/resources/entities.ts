@@ -1,8 +1,8 @@
-import type { Decision, EventParameters, PushEventType } from "../../core/door";
+import type { PushEventType } from "../../core/door";
 import { callSafely } from "../../kit/safe-call";
 import { isFactorPayload, readDecision } from "./auth-payload";
-import type { Challenge, ChallengeDecision, NewChallenge } from "./entity";
-import type { Entity, Factor, FactorBinding } from "./entity";
+import type { Challenge, ChallengeDecision, Decision, NewChallenge } from "./entity";
+import type { Entity, EventFields, Factor, FactorBinding } from "./entity";
 import { formatIso8601 } from "./dates";
 import { EmulatorError } from "../emulator-error";
 import { keepNewest } from "../../kit/keep-newest";
@@ -32,7 +32,7 @@ export class Entities {
   /** What happens to an identity that the public service does not accept. */
   readonly #invalidIdentities: "warn" | "reject";
   /** Receives the event of each transition, with its parameters except the uuid. */
-  readonly #emit: (type: PushEventType, fields: EventParameters) => void;
+  readonly #emit: (type: PushEventType, fields: EventFields) => void;
   /** By identity. */
   readonly #entities = new Map<string, Entity>();
   /** By SID, as the challenges. */
@@ -45,7 +45,7 @@ export class Entities {
   constructor(
     now: () => number,
     invalidIdentities: "warn" | "reject",
-    emit: (type: PushEventType, fields: EventParameters) => void,
+    emit: (type: PushEventType, fields: EventFields) => void,
   ) {
     this.#now = now;
     this.#invalidIdentities = invalidIdentities;
@@ -269,7 +269,7 @@ export class Entities {
   }
 }
 
-function fieldsOf(factor: Factor): EventParameters {
+function fieldsOf(factor: Factor): EventFields {
   return {
     entity_identity: factor.entity_identity,
     factor_sid: factor.sid,

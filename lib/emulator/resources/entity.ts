@@ -1,4 +1,10 @@
-import type { ChallengeDetails } from "../../core/door";
+import type { listEventPairs, PushEventOf } from "../../core/door";
+
+/** The texts of an event, by parameter. */
+export type EventFields = Parameters<typeof listEventPairs>[1];
+
+/** What a challenge shows to its user. */
+type ChallengeDetails = NonNullable<PushEventOf<"challenge.approved", "v2">["challenge_details"]>;
 
 /** User of the service, known by an identifier that the app chose. */
 export interface Entity {
@@ -71,6 +77,9 @@ export interface NewChallenge {
   /** Context that the device does not show, up to 16,384 characters as JSON. @default none */
   hidden_details?: Readonly<Record<string, unknown>> | undefined;
 }
+
+/** The decision of a user on a device. */
+export type Decision = "approved" | "denied";
 
 /** Data that a device sends when its user approves or denies a challenge. */
 export interface ChallengeDecision {

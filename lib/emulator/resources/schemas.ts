@@ -1,10 +1,5 @@
 import * as z from "zod";
-import {
-  detailsSchema,
-  hiddenDetailsSchema,
-  metadataSchema,
-  PUSH_EVENT_TYPES,
-} from "../../core/door";
+import { PUSH_EVENT_TYPES } from "../../core/door";
 import { createDigits, createSid, isSid } from "../../kit/sid";
 import { isHttpUrl } from "../../kit/url";
 import { EmulatorError } from "../emulator-error";
@@ -32,8 +27,15 @@ export function limitJson<Schema extends z.core.$ZodType>(schema: Schema, maxCha
   return z.lazy(() => schema).refine(fits, `must be up to ${maxCharacters} characters as JSON`);
 }
 
-/** Custom data of a device. */
-export const limitedMetadataSchema = limitJson(metadataSchema, 1024);
+/** Custom data of a device: texts (specification, section 6.2). */
+export const limitedMetadataSchema = limitJson(z.record(z.string(), z.string()), 1024);
+
+/** What a challenge shows to its user (specification, section 6.2). */
+const detailsSchema = z.looseObject({
+  message: z.string(),
+  date: z.string().nullish(),
+  fields: z.array(z.looseObject({ label: z.string(), value: z.string() })).nullish(),
+});
 
 /** Returns whether a value is a name of a key: a text of up to 64 characters. */
 export function isKeyName(name: unknown): boolean {
@@ -82,7 +84,7 @@ export const newChallengeSchema = z.strictObject({
     message: "Do you want to sign in?",
   }),
   expiration_date: z.iso.datetime({ offset: true }).optional(),
-  hidden_details: limitJson(hiddenDetailsSchema, MAX_DETAILS_CHARACTERS).optional(),
+  hidden_details: limitJson(z.record(z.string(), z.unknown()), MAX_DETAILS_CHARACTERS).optional(),
 });
 
 /** The schema of a `ChallengeDecision`. */

@@ -2,7 +2,8 @@ import type { SignatureCauseCode } from "../../errors/signature-causes";
 import { listBodyPairs, listUnwrapped, parseJsonObject, type GivenBody } from "./bodies";
 import { collectVariants, type Variant } from "./variants";
 import { isRawBody } from "../../event/form";
-import { KNOWN_NAMES, listFlatPairs, type Pair } from "../../event/event-parameters";
+import { listFlatPairs, type Pair } from "../../../kit/pairs";
+import { KNOWN_NAMES } from "../../event/event-parameters";
 import { decodeSafely, encodeSafely } from "../../../kit/text";
 import { joinParams } from "../signature";
 

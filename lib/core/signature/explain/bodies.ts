@@ -1,6 +1,6 @@
 import { unzipSync } from "node:zlib";
 import { decodeForm, isRawBody } from "../../event/form";
-import { listFlatPairs, type Pair } from "../../event/event-parameters";
+import { listFlatPairs, type Pair } from "../../../kit/pairs";
 import { decodeSafely, encodeForm, parseJson } from "../../../kit/text";
 import { trimQuotes } from "./variants";
 
@@ -17,7 +17,7 @@ export function listBodyPairs(body: GivenBody | undefined): Pair[] | undefined {
   if (!isRawBody(body)) return listFlatPairs(body);
   if (body.length === 0) return undefined;
   try {
-    return decodeForm(body);
+    return decodeForm(body).pairs;
   } catch {
     return undefined;
   }

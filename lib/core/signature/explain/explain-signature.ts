@@ -12,7 +12,7 @@ import type {
   SignatureReport,
 } from "../../errors/signature-causes";
 import { isRawBody } from "../../event/form";
-import { listFlatPairs, type Pair } from "../../event/event-parameters";
+import { listFlatPairs, type Pair } from "../../../kit/pairs";
 import { encodeForm, escapeControls } from "../../../kit/text";
 import { hideUserInfo } from "../../../kit/url";
 import { digest } from "../../../kit/hash";

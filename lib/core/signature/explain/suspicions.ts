@@ -6,7 +6,8 @@ import { findFormFault } from "./signature-readings";
 import { CAUSES } from "../../errors/signature-causes";
 import type { SignatureCause, SignatureCauseCode } from "../../errors/signature-causes";
 import { isRawBody } from "../../event/form";
-import { KNOWN_NAMES, listParameterNames, type Pair } from "../../event/event-parameters";
+import type { Pair } from "../../../kit/pairs";
+import { KNOWN_NAMES, listParameterNames } from "../../event/event-parameters";
 import { ANY_SID, isSid } from "../../../kit/sid";
 import { parseJson } from "../../../kit/text";
 import { stripUnsigned } from "../signed-urls";
@@ -86,8 +87,7 @@ function isCut(body: GivenBody | undefined, params: readonly Pair[]): boolean {
   if (!isRawBody(body) || countKnown(params) < 2) return false;
   if (/%[\dA-F]?$/i.test(Buffer.from(body as string).toString("latin1"))) return true;
   const [name = "", value = ""] = params.at(-1) ?? [];
-  if (!KNOWN_NAMES.has(name))
-    return [...KNOWN_NAMES.keys()].some((known) => known.startsWith(name));
+  if (!KNOWN_NAMES.has(name)) return [...KNOWN_NAMES].some((known) => known.startsWith(name));
   const isPart = name.endsWith("_sid") ? !ANY_SID.test(value) : /^[{[]/.test(value);
   if (isPart && parseJson(value) === undefined) return true;
   const type = params.find(([one]) => one === "type")?.[1] ?? "";

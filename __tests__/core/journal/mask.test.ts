@@ -1,4 +1,4 @@
-import { maskIdentity, maskText } from "../../../lib/admin/console/mask";
+import { maskIdentity, maskText } from "../../../lib/core/journal/mask";
 import { eventFixture } from "express-push-verification/testing";
 
 it.each([

@@ -1,4 +1,4 @@
-import type { PushEvent, UnknownPushEvent } from "../../core/door";
+import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { cutText, parseJson } from "../../kit/text";
 import { digest } from "../../kit/hash";
 
@@ -18,13 +18,9 @@ export function maskIdentity(identity: string): string {
   return `${start.join("")}…${end.join("")}`;
 }
 
-let pseudonymKey: string | undefined;
-
-/** Names an identity by a keyed hash: the same for one identity, until the process ends. */
-export function createPseudonym(identity: string): string {
-  // Not while this file is loaded: Cloudflare Workers allow no random value then.
-  pseudonymKey ??= crypto.randomUUID();
-  const hash = Buffer.from(digest(pseudonymKey, identity, "sha256"), "base64");
+/** Names an identity by a keyed hash: see `Journal.createPseudonym`. */
+export function createPseudonym(secret: string, identity: string): string {
+  const hash = Buffer.from(digest(secret, identity, "sha256"), "base64");
   return hash.toString("hex").slice(0, 8);
 }
 

@@ -8,9 +8,9 @@ import {
 } from "express-push-verification";
 import { createEmulator } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
-import { words } from "../../support/attacker-texts";
-import { loadCopy } from "../../support/package-copy";
-import { useWarnings } from "../../support/warnings";
+import { words } from "../support/attacker-texts";
+import { loadCopy } from "../support/package-copy";
+import { useWarnings } from "../support/warnings";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN,
@@ -20,7 +20,7 @@ import {
   SERVICE_SID,
   signedRequestOf,
   toWebRequest,
-} from "../../support/webhook-requests";
+} from "../support/webhook-requests";
 
 const GUESSABLE = [
   ...words(`undefined null NaN ${ACCOUNT_SID} ${ACCOUNT_SID.toLowerCase()} ${SERVICE_SID}`),

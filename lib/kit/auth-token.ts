@@ -1,5 +1,6 @@
-import { SID_DIGITS } from "../../kit/sid";
-import { warnOnce } from "../../kit/process-warning";
+import { SID_DIGITS } from "./sid";
+import type { OptionRule } from "./validate-options";
+import { warnOnce } from "./process-warning";
 
 /** Everybody may know these: the texts that a missing setting becomes, and SIDs. */
 const MISSING = /^(?:undefined|null|nan|\[object \w+\])$/i;
@@ -8,8 +9,7 @@ const SID = new RegExp(`^[A-Z]{2}${SID_DIGITS}$`, "i");
 /** Also characters that are not visible: an HMAC key with a NUL at its end is equal to the key without it. */
 const INVISIBLE_END = /^[\s\p{C}]|[\s\p{C}]$/u;
 
-/** Completes the sentence "… must be …" of an auth token. */
-export const AUTH_TOKEN_EXPECTED =
+const EXPECTED =
   'the auth token of the account: not empty, not a SID or the text of a missing setting such as "undefined", and without white space at its ends';
 
 /**
@@ -27,7 +27,7 @@ export function isAuthToken(value: unknown): value is string {
 }
 
 /** Says which rule the first text of these breaks, without a character of it. */
-export function explainAuthToken(value: unknown): string {
+function explainAuthToken(value: unknown): string {
   const token: unknown = [value].flat().find((one) => !isAuthToken(one));
   if (typeof token !== "string") return "";
   if (token === "") return "It is empty.";
@@ -36,6 +36,14 @@ export function explainAuthToken(value: unknown): string {
   }
   return SID.test(token) ? "It is a SID." : "It is the text of a missing setting.";
 }
+
+/** The rule for an auth token. */
+export const AUTH_TOKEN: OptionRule = {
+  accepts: isAuthToken,
+  expected: EXPECTED,
+  explain: explainAuthToken,
+  secret: true,
+};
 
 const SHORT_CHARACTERS = 16;
 
@@ -53,6 +61,6 @@ export function warnOfShortToken(tokens: readonly string[]): void {
 export function warnOfUnusableToken(): void {
   warnOnce(
     "AUTH_TOKEN_UNUSABLE",
-    `The function authToken returned a text that is no auth token, so it counts as no token. Return ${AUTH_TOKEN_EXPECTED}; undefined for an unknown account.`,
+    `The function authToken returned a text that is no auth token, so it counts as no token. Return ${EXPECTED}; undefined for an unknown account.`,
   );
 }

@@ -1,0 +1,191 @@
+/** Running the handlers again for requests that a person chooses. */
+import { once } from "node:events";
+import { request, type ServerResponse } from "node:http";
+import { createMemoryDedupe } from "express-push-verification";
+import type { DedupeStore, PushEvent, PushWebhooksOptions } from "express-push-verification";
+import { until } from "../../support/waiting";
+import { ACCOUNT_SID } from "../../support/webhook-requests";
+import { act, readRows, readShown, startConsole, useConsoles } from "./console-app";
+import type { ConsoleApp } from "./console-app";
+import { createMemoryQueue } from "./memory-queue";
+
+useConsoles();
+
+const approve = "challenge.approved";
+const FAILED = { filter: {}, untilMs: Date.UTC(2100) };
+
+/** Runs the request of each uuid again. */
+async function resend(app: ConsoleApp, ...uuids: string[]) {
+  const rows = await readRows(app);
+  const ids = uuids.map((uuid) => rows.find((row) => row.uuid === uuid)?.id ?? uuid);
+  return act(app, "/resend", { ids });
+}
+
+const result = (changed: number, ...problems: unknown[]) => ({
+  result: { changed, problems: problems.map((problem) => ({ id: expect.any(String), problem })) },
+});
+
+describe("without a queue", () => {
+  it.each<[code: string, options: Partial<PushWebhooksOptions>]>([
+    ["NOT_CONFIRMED", { confirm: () => false }],
+    ["PAYLOAD_AMBIGUOUS", {}],
+  ])("runs no event that was rejected: %s", async (code, options) => {
+    const app = await startConsole({ receiver: options });
+    const handler = jest.fn();
+    app.push.onAny(handler);
+    await app.deliver(approve, { uuid: "a", challenge_hidden_details: "AccountSid=" });
+    expect(await readRows(app)).toMatchObject([{ code, canResend: false }]);
+    expect(await resend(app, "a")).toMatchObject(result(0, expect.any(String)));
+    expect(handler).not.toHaveBeenCalled();
+  });
+
+  it("runs the handlers again after confirm, but not for dropped content, and audits it once", async () => {
+    let isTrue = true;
+    const asked: string[] = [];
+    const confirm = ({ type }: PushEvent) => asked.push(type) > 0 && isTrue;
+    const app = await startConsole({ receiver: { confirm } });
+    const handled: string[] = [];
+    app.push.onAny(({ type }) => void handled.push(type));
+    await app.deliver(approve, { uuid: "a" });
+    await app.deliver("challenge.denied", { uuid: "a" });
+    expect(await resend(app, "a")).toEqual({ done: 1, count: 1, ...result(1) });
+    const resent = { atMs: expect.any(Number), by: "alice" };
+    expect(await readRows(app)).toMatchObject([{ resent }, { canResend: false }]);
+    isTrue = false;
+    expect(await resend(app, "a")).toMatchObject(result(0, "NOT_CONFIRMED"));
+    const [, dropped] = await readRows(app);
+    expect(await act(app, "/resend", { ids: [dropped?.id] })).toMatchObject(
+      result(0, expect.any(String)),
+    );
+    const audit = { action: "request.resend", actor: "alice", status: 200, uuid: "a" };
+    expect(app.audits).toMatchObject([
+      { ...audit, count: 1, code: undefined },
+      { ...audit, count: 0, code: "NOT_CONFIRMED" },
+      { ...audit, count: 0, code: expect.any(String) },
+    ]);
+    expect([asked, handled]).toEqual([Array(3).fill(approve), Array(2).fill(approve)]);
+  });
+
+  it("does not run the handlers for content that a dedupe store calls done", async () => {
+    const memory = createMemoryDedupe();
+    const claim: DedupeStore["claim"] = async (one) => {
+      const found = await memory.claim(one);
+      return found === "conflict" ? "done" : found;
+    };
+    const app = await startConsole({ receiver: { dedupe: { ...memory, claim } } });
+    await app.deliver("challenge.denied", { uuid: "a" });
+    await app.deliver(approve, { uuid: "a" });
+    const rows = [{ canResend: true }, { state: "duplicate", canResend: false }];
+    expect(await readRows(app)).toMatchObject(rows);
+  });
+
+  it("runs all that failed, but not what was handled meanwhile or is large, and names problems", async () => {
+    const app = await startConsole();
+    const handled: string[] = [];
+    let isDown = true;
+    app.push.onAny(({ uuid }) => {
+      if (isDown || uuid === "bad") throw new Error("down");
+      handled.push(uuid);
+    });
+    for (const uuid of ["a", "retried", "bad", "large"]) {
+      const details = uuid === "large" ? { challenge_details: "x".repeat(20_000) } : {};
+      await app.deliver(approve, { uuid, ...details });
+    }
+    isDown = false;
+    await app.deliver(approve, { uuid: "retried" });
+    await app.deliver(approve, { uuid: "good" });
+    handled.length = 0;
+    const { failed } = await readShown(app);
+    expect(failed).toMatchObject({ count: 2, users: 1, errors: [{ error: "down", count: 2 }] });
+    const [first] = await readRows(app);
+    expect(failed.firstAtMs).toBe(first?.atMs);
+    const early = { ...FAILED, untilMs: (first?.atMs ?? 0) - 1 };
+    expect(await act(app, "/resend", early)).toMatchObject({ count: 0, ...result(0) });
+    const none = { ...FAILED, filter: { code: "X" } };
+    expect(await act(app, "/resend", none)).toMatchObject({ count: 0, ...result(0) });
+    const last = { done: 2, count: 2, ...result(1, "HANDLER_FAILED") };
+    expect(await act(app, "/resend", FAILED)).toEqual(last);
+    expect(handled).toEqual(["a"]);
+    expect(app.audits.at(-1)).toMatchObject({ count: 1, status: 200, code: undefined });
+    expect((await readShown(app)).failed).toMatchObject({ count: 1 });
+  });
+
+  it("says that a type has no handler any more, or that a request is unknown", async () => {
+    const app = await startConsole();
+    await app.deliver(approve, { uuid: "a" });
+    expect(await resend(app, "a")).toMatchObject(result(0, expect.stringMatching("No handler")));
+    expect(await resend(app, "unknown-1")).toMatchObject({ count: 0, ...result(0) });
+    expect(await act(app, "/resend", { ids: [] })).toMatchObject({ status: 400 });
+  });
+});
+
+describe("with a queue", () => {
+  /** A console of stored events that are dead letters. */
+  async function startDead(uuids: readonly string[], retry: (uuid: string) => Promise<boolean>) {
+    const queue = createMemoryQueue([]);
+    const given = jest.fn(retry);
+    const shown = { ...queue, retry: given, find: async () => ({ state: "active" }) as never };
+    const store = { ...queue, store: async () => "new", outcomes: {} };
+    const options = { router: { queue: shown }, receiver: { queue: store as never } };
+    const app = await startConsole(options);
+    const handler = jest.fn();
+    app.push.onAny(handler);
+    for (const uuid of uuids) {
+      await app.deliver(approve, { uuid });
+      const step = { kind: "step", what: "dead", atMs: Date.now() + 1, uuid, attempt: 8 } as const;
+      queue.journal?.append({
+        ...step,
+        accountSid: ACCOUNT_SID,
+        error: "down",
+        share: "",
+      });
+    }
+    return { app, retry: given, handler };
+  }
+
+  it("gives dead letters to a worker, and runs no handler in the web process", async () => {
+    const { app, retry, handler } = await startDead(["a", "b"], async (uuid) => uuid === "a");
+    const problem = expect.stringMatching("active");
+    expect(await act(app, "/resend", FAILED)).toMatchObject({ done: 2, ...result(1, problem) });
+    expect(retry.mock.calls).toEqual(
+      ["a", "b"].map((uuid) => [uuid, { accountSid: ACCOUNT_SID, by: "alice" }]),
+    );
+    expect(handler).not.toHaveBeenCalled();
+    expect(app.audits).toMatchObject([{ action: "request.resend", count: 1 }]);
+  });
+
+  it("stops when the connection is closed, and audits what was done", async () => {
+    let retryNext: (isDone: boolean) => void = () => {};
+    const { app, retry } = await startDead(["a", "b", "c"], (uuid) =>
+      uuid === "a" ? Promise.resolve(true) : new Promise((resolve) => (retryNext = resolve)),
+    );
+    const closed = new Promise((resolve) => {
+      app.server.on("request", (_req, res: ServerResponse) => res.on("close", resolve));
+    });
+    const headers = { "Content-Type": "application/json" };
+    const sent = request(`${app.url}console/resend`, { method: "POST", headers });
+    sent.on("error", () => {}).end(JSON.stringify(FAILED));
+    const [response] = (await once(sent, "response")) as [NodeJS.ReadableStream];
+    const [line] = (await once(response, "data")) as [Buffer];
+    expect(JSON.parse(String(line))).toEqual({ done: 1, count: 3 });
+    sent.destroy();
+    await closed;
+    retryNext(true);
+    await until(() => app.audits.length === 1);
+    expect(app.audits).toMatchObject([{ count: 2, code: "STOPPED" }]);
+    expect(retry).toHaveBeenCalledTimes(2);
+  });
+
+  it("tells in the last line that the store went down, and audits what was done", async () => {
+    const { app } = await startDead(["a", "b"], async (uuid) => {
+      if (uuid === "a") return true;
+      throw new Error("connect ECONNREFUSED");
+    });
+    const error = { code: "STORE_UNAVAILABLE", status: 503 };
+    expect(await act(app, "/resend", FAILED)).toMatchObject({ done: 1, count: 2, error });
+    expect(app.audits).toMatchObject([{ count: 1, code: "STORE_UNAVAILABLE" }]);
+    const { rows } = await readShown(app);
+    const first = { ids: [rows[0]?.id] };
+    expect(await act(app, "/resend", first)).toMatchObject({ code: "STORE_UNAVAILABLE" });
+  });
+});

@@ -1,0 +1,59 @@
+import type { NewEntry } from "../../../lib/core/journal/journal";
+import { MemoryJournal } from "../../../lib/core/delivery/memory-journal";
+
+const DAY_MS = 24 * 60 * 60_000;
+
+function createStep(uuid: string, share: string): NewEntry {
+  return { kind: "step", what: "handled", atMs: Date.now(), uuid, accountSid: "AC", share };
+}
+
+const listUuids = async (journal: MemoryJournal, after?: string) =>
+  (await journal.read(after)).entries.flatMap((entry) =>
+    entry.kind === "step" ? [entry.uuid] : [],
+  );
+
+it("reads all entries in their order, or those after a position", async () => {
+  const journal = new MemoryJournal("1 on test");
+  journal.append(createStep("a", ""));
+  const { position } = await journal.read();
+  journal.append(createStep("b", ""));
+  const change: NewEntry = { kind: "change", atMs: 1, status: 200, share: "" };
+  journal.append({ ...change, identity: "ada" });
+  const { entries } = await journal.read();
+  expect(entries.map(({ kind }) => kind)).toEqual(["start", "step", "step", "change"]);
+  expect(entries.at(-1)?.person).toBe(await journal.createPseudonym("ada"));
+  expect(await listUuids(journal, position)).toEqual(["b"]);
+});
+
+it("keeps 2,000 of a kind, and removes the oldest of the share with the most", async () => {
+  const journal = new MemoryJournal("1 on test");
+  journal.append(createStep("of another", "small"));
+  for (let index = 0; index < 2_100; index++) journal.append(createStep(`${index}`, "large"));
+  const uuids = await listUuids(journal);
+  expect([uuids.length, uuids[0], uuids[1]]).toEqual([2_000, "of another", "101"]);
+});
+
+it("keeps entries, counters and events for 24 hours", async () => {
+  const now = jest.spyOn(Date, "now").mockReturnValue(DAY_MS);
+  const journal = new MemoryJournal("1 on test");
+  const queued = { account: "", event: { params: [["a", "b"]] } };
+  journal.keep("small", queued as never);
+  journal.keep("large", { ...queued, event: { params: [["a", "b".repeat(16_384)]] } } as never);
+  journal.count("dropped", "dropped");
+  expect([journal.find("small"), journal.find("large")]).toEqual([queued, undefined]);
+  const counts = [{ minuteMs: DAY_MS, name: "dropped", count: 2 }];
+  expect(await journal.readCounts()).toEqual(counts);
+  expect(await journal.readCounts(DAY_MS + 60_000)).toEqual([]);
+  now.mockReturnValue(2 * DAY_MS + 1);
+  journal.count("dropped");
+  expect((await journal.readCounts()).map(({ minuteMs }) => minuteMs)).toEqual([2 * DAY_MS]);
+  expect([(await journal.read()).entries, journal.find("small")]).toEqual([[], undefined]);
+  now.mockRestore();
+});
+
+it("bounds the counters of a minute", async () => {
+  const journal = new MemoryJournal("1 on test");
+  for (let index = 0; index < 1_010; index++) journal.count(`token:AC${index}:0`);
+  const counts = await journal.readCounts();
+  expect([counts.length, counts.at(-1)]).toMatchObject([1_001, { name: "dropped", count: 10 }]);
+});

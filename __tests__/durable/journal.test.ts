@@ -1,0 +1,152 @@
+import type { Journal, NewEntry } from "../../lib/core/journal/journal";
+import type { Availability } from "../../lib/durable/availability";
+import { StoredJournal } from "../../lib/durable/journal";
+import type { NewStoredEntry, Storage } from "../../lib/durable/storage";
+
+const IDENTITY = "ada-lovelace";
+const entry = (share: string, action = "", more: object = {}): NewEntry => {
+  return { kind: "change", atMs: Date.now(), action, status: 200, share, ...more };
+};
+
+let written: NewStoredEntry[][];
+let counted: Record<string, number>[];
+let isOpen: boolean;
+let failure: Error | undefined;
+let trims: number;
+let journal: StoredJournal;
+
+const storage = {
+  async secret(candidate: string) {
+    return candidate;
+  },
+  async appendEntries(...[entries, counts]: Parameters<Storage["appendEntries"]>) {
+    if (failure !== undefined) throw failure;
+    written.push([...entries]);
+    counted.push(Object.fromEntries(counts.map(({ name, count }) => [name, count])));
+  },
+  async trimEntries() {
+    trims++;
+  },
+};
+const availability = {
+  assertOpen() {
+    if (!isOpen) throw new Error("down");
+  },
+};
+
+beforeEach(() => {
+  jest.useFakeTimers({ now: Date.UTC(2026, 2, 5, 9, 0, 30) });
+  [written, counted, isOpen, failure, trims] = [[], [], true, undefined, 0];
+  journal = new StoredJournal(
+    storage as unknown as Storage,
+    availability as unknown as Availability,
+    (read) => read(),
+  );
+});
+afterEach(async () => {
+  await journal.close();
+  expect(jest.getTimerCount()).toBe(0);
+  jest.useRealTimers();
+});
+
+const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+const texts = () => written.flat().map(({ text }) => JSON.parse(text) as Record<string, unknown>);
+const actions = () => texts().flatMap(({ action }) => (typeof action === "string" ? action : []));
+
+it("writes the first entry at once, and later ones once a second", async () => {
+  for (let ms = 0; ms < 3_000; ms += 100) {
+    journal.append(entry("", String(ms)));
+    await pass(100);
+  }
+  expect(written.map(({ length }) => length)).toEqual([2, 9, 10, 10]);
+  expect(texts()[0]).toMatchObject({ kind: "start", atMs: Date.UTC(2026, 2, 5, 9, 0, 30) });
+});
+
+it("writes 200 of a kind at a time, of which the shares have as many each, and counts the others", async () => {
+  await flushFirst();
+  for (let index = 0; index < 5; index++) journal.append(entry("small", `small ${index}`));
+  for (let index = 0; index < 1_000; index++) journal.append(entry("large", `large ${index}`));
+  for (let index = 0; index < 5; index++) journal.append(entry("late", `late ${index}`));
+  journal.append({ ...entry("large"), kind: "step" } as unknown as NewEntry);
+  await pass(1_000);
+  const kept = actions().slice(1);
+  expect(kept).toHaveLength(201);
+  expect(kept.filter((action) => action.startsWith("small"))).toHaveLength(5);
+  expect(kept.filter((action) => action.startsWith("late"))).toHaveLength(5);
+  expect(kept).toContain("large 999");
+  expect(counted.at(-1)).toEqual({ dropped: 810 });
+});
+
+it("writes 500 counters of a minute at a time, and counts the others", async () => {
+  await flushFirst();
+  for (let round = 0; round < 2; round++) {
+    for (let index = 0; index < 600; index++) journal.count(`code:${index}`);
+  }
+  await pass(1_000);
+  const { dropped, ...names } = counted.at(-1) ?? {};
+  expect([dropped, Object.keys(names).length, names["code:0"]]).toEqual([200, 500, 2]);
+});
+
+it("keeps what is new during an outage, but no identity for longer than a second", async () => {
+  await flushFirst();
+  const person = await journal.createPseudonym(IDENTITY);
+  isOpen = false;
+  journal.append(entry("", "during", { identity: IDENTITY }));
+  await pass(60_000);
+  expect(actions()).toEqual(["first"]);
+  isOpen = true;
+  await pass(1_000);
+  expect(texts().at(-1)).toMatchObject({ action: "during", person });
+});
+
+it("names no user when the secret of the store is not known within a second", async () => {
+  isOpen = false;
+  journal.append(entry("", "first", { identity: IDENTITY }));
+  await pass(1_000);
+  isOpen = true;
+  await pass(1_000);
+  expect(actions()).toEqual(["first"]);
+  expect(texts().at(-1)).not.toHaveProperty("person");
+});
+
+it("counts what the store rejected, and writes it to no other minute", async () => {
+  failure = new Error("down");
+  journal.append(entry("", "lost", { identity: IDENTITY }));
+  await pass(1_000);
+  failure = undefined;
+  journal.append(entry("", "kept"));
+  await pass(1_000);
+  expect(actions()).toEqual(["kept"]);
+  // The start of the process is one.
+  expect(counted).toEqual([{ dropped: 2 }]);
+});
+
+it("writes an identity nowhere", async () => {
+  journal.append(entry("", "first", { identity: IDENTITY }));
+  await pass(1_000);
+  expect(JSON.stringify(written)).not.toContain(IDENTITY);
+});
+
+it("trims the store each minute, and after 500 entries", async () => {
+  await pass(120_000);
+  expect(trims).toBe(2);
+  for (let flush = 0; flush < 6; flush++) {
+    for (let index = 0; index < 100; index++) journal.append(entry(""));
+    await pass(1_000);
+  }
+  expect(trims).toBe(3);
+});
+
+it("takes nothing after it was closed", async () => {
+  await flushFirst();
+  await journal.close();
+  journal.append(entry("", "late"));
+  (journal as Journal).count("dropped");
+  await pass(5_000);
+  expect(actions()).toEqual(["first"]);
+});
+
+async function flushFirst(): Promise<void> {
+  journal.append(entry("", "first"));
+  await pass(0);
+}

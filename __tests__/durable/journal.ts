@@ -1,0 +1,214 @@
+/** The journal that the processes of a queue share, on each engine. */
+import { createHandlers, PermanentError, type PushEvent } from "express-push-verification";
+import { eventFixture } from "express-push-verification/testing";
+import type { Journal, NewEntry } from "../../lib/core/journal/journal";
+import {
+  JOURNAL_MS,
+  MAX_KEPT_ENTRIES,
+  type EntryKind,
+  type Storage,
+} from "../../lib/durable/storage";
+import { queuedEvent, untilStats } from "../support/durable";
+import type { StoppableEngine } from "../support/engine";
+import { never, until } from "../support/waiting";
+
+const DOWN = () => Promise.reject(new Error("down"));
+const range = (length: number) => Array.from({ length }, (_, index) => index);
+const stored = (kind: EntryKind, share: string, texts: readonly string[]) =>
+  texts.map((text) => ({ kind, share, text }));
+const change = (action: string): NewEntry => {
+  return { kind: "change", atMs: Date.now(), action, status: 200, share: "" };
+};
+
+/** Reads the texts after a position, slice by slice, and where they end. */
+async function readTexts(storage: Storage, position?: string) {
+  const texts: string[] = [];
+  let end = position;
+  for (;;) {
+    const slice = await storage.scan("entry", end);
+    if (slice.texts.length === 0) return { texts, end };
+    end = slice.texts.at(-1)?.id;
+    texts.push(...slice.texts.map(({ text }) => text));
+  }
+}
+
+async function readAll(journal: Journal) {
+  const { entries } = await journal.read();
+  return entries;
+}
+
+/** Describes the journal of a queue. */
+export function describeJournal(engine: StoppableEngine): void {
+  it("has each entry once, in the order in which they are read, while several processes append", async () => {
+    const [reader, ...writers] = await Promise.all(range(4).map(() => engine.openStorage()));
+    const writing = writers.map(async (writer, one) => {
+      for (const turn of range(30)) {
+        const texts = range(3).map((index) => `${one} ${3 * turn + index}`);
+        await writer.appendEntries(stored("step", `${one}`, texts), []);
+      }
+    });
+    const written = Promise.all(writing).then(() =>
+      reader!.appendEntries(stored("step", "", ["end"]), []),
+    );
+    const found: string[] = [];
+    let position: string | undefined;
+    while (found.at(-1) !== "end") {
+      const { texts, end } = await readTexts(reader!, position);
+      found.push(...texts);
+      position = end;
+    }
+    await written;
+    for (const one of range(3)) {
+      const own = found.filter((text) => text.startsWith(`${one} `));
+      expect(own).toEqual(range(90).map((index) => `${one} ${index}`));
+    }
+  });
+
+  it("keeps 2,000 of each kind: beyond them, the oldest of the share with the most go", async () => {
+    const storage = await engine.openStorage();
+    const listed = (name: string, count: number) => range(count).map((index) => `${name} ${index}`);
+    const small = listed("small", 10);
+    await storage.appendEntries(stored("rejected", "small", small), []);
+    await storage.appendEntries(stored("accepted", "large", listed("good", 300)), []);
+    const flood = listed("large", MAX_KEPT_ENTRIES + 500);
+    await storage.appendEntries(stored("rejected", "large", flood), []);
+    await storage.trimEntries();
+    const { texts } = await readTexts(storage);
+    const kept = [...small, ...listed("good", 300), ...flood.slice(-MAX_KEPT_ENTRIES + 10)];
+    expect(texts).toEqual(kept);
+  });
+
+  it("keeps entries and counts for 24 hours", async () => {
+    const storage = await engine.openStorage();
+    const minuteMs = Math.floor(Date.now() / 60_000) * 60_000;
+    const old = { minuteMs: minuteMs - JOURNAL_MS, name: "result:stored", count: 1 } as const;
+    await storage.appendEntries(stored("step", "", ["old"]), [old]);
+    await engine.passTime(JOURNAL_MS);
+    await storage.appendEntries(stored("step", "", ["new"]), [{ ...old, minuteMs }]);
+    await storage.trimEntries();
+    expect((await readTexts(storage)).texts).toEqual(["new"]);
+    expect(await storage.readCounts(0)).toEqual([{ ...old, minuteMs }]);
+  });
+
+  it("adds the counts of all processes, and has one secret for them", async () => {
+    const journals = range(2).map(() => engine.open().journal!);
+    const names = await Promise.all(journals.map((one) => one.createPseudonym("ada")));
+    expect(new Set(names).size).toBe(1);
+    expect(names[0]).not.toBe(await journals[0]!.createPseudonym("bob"));
+    for (const one of journals) one.count("result:stored", "token:AC1:0", "result:stored");
+    const [reader] = journals;
+    const sums = async () => {
+      const counts = new Map<string, number>();
+      for (const { name, count } of await reader!.readCounts())
+        counts.set(name, (counts.get(name) ?? 0) + count);
+      return Object.fromEntries(counts);
+    };
+    await until(async () => (await sums())["token:AC1:0"] === 2);
+    expect(await sums()).toEqual({ "result:stored": 4, "token:AC1:0": 2 });
+  });
+
+  it("has the steps of an event, whose errors hold no value of it, and its attempts", async () => {
+    const queue = engine.open({ attempts: 2, backoff: 1 });
+    const event = eventFixture("factor.created", { uuid: "a", entity_identity: "ada-lovelace" });
+    let fails = true;
+    const handlers = createHandlers().onUnhandled((any) => {
+      if (fails) throw new Error(`no account of ${(any as PushEvent).entity_identity}`);
+    });
+    const worker = queue.work(handlers);
+    for (const uuid of ["a", "b"]) {
+      await queue.store(
+        queuedEvent(
+          {
+            ...event,
+            uuid,
+            params: [...event.params.filter(([name]) => name !== "uuid"), ["uuid", uuid]],
+          },
+          { account: "own" },
+        ),
+        Infinity,
+      );
+    }
+    await untilStats(queue, { deadLetters: 2 });
+    fails = false;
+    expect(await queue.retry("a")).toBe(true);
+    expect(await queue.discard("b", { by: "eve" })).toBe(true);
+    await untilStats(queue, { waiting: 0, active: 0 });
+    await worker.close();
+    const journal = queue.journal!;
+    const ofUuid = async (uuid: string) =>
+      (await readAll(journal)).filter((one) => "uuid" in one && one.uuid === uuid);
+    await until(async () => (await ofUuid("a")).length >= 4 && (await ofUuid("b")).length >= 3);
+    const person = await journal.createPseudonym("ada-lovelace");
+    const common = {
+      kind: "step",
+      uuid: "a",
+      accountSid: event.account_sid,
+      person,
+      process: expect.stringContaining(" on ") as string,
+    };
+    const error = "HANDLER_FAILED: no account of <entity_identity>";
+    expect(await ofUuid("a")).toMatchObject([
+      { ...common, what: "failed", attempt: 1, error },
+      { ...common, what: "dead", attempt: 2, error },
+      { ...common, what: "retried" },
+      { ...common, what: "handled", attempt: 1, durationMs: expect.any(Number) as number },
+    ]);
+    expect((await ofUuid("b")).map((one) => "what" in one && one.what)).toEqual([
+      "failed",
+      "dead",
+      "discarded",
+    ]);
+    expect(JSON.stringify(await readAll(journal))).not.toContain("lovelace");
+    const counts = await journal.readCounts();
+    const sumOf = (wanted: string) =>
+      counts.reduce((sum, { name, count }) => (name === wanted ? sum + count : sum), 0);
+    expect([sumOf("attempt:failed"), sumOf("attempt:handled")]).toEqual([4, 1]);
+  });
+
+  it("has what was noted right before the queue was closed, and where a process begins", async () => {
+    const first = engine.open();
+    await first.ready();
+    first.journal!.append(change("webhook.create"));
+    await first.close();
+    first.journal!.append(change("too late"));
+    const entries = await readAll(engine.open().journal!);
+    expect(entries).toMatchObject([
+      { kind: "start" },
+      { kind: "change", action: "webhook.create" },
+    ]);
+  });
+
+  it.each<[what: string, change: Partial<Storage>]>([
+    ["rejects it", { appendEntries: DOWN, trimEntries: DOWN }],
+    ["has no secret", { secret: DOWN }],
+    ["does not reply to it", { appendEntries: never, secret: never, trimEntries: never }],
+  ])("delays no event, and no end, of a store that %s", async (_what, changed) => {
+    const queue = engine.openChanged(changed);
+    await queue.ready();
+    const handled: string[] = [];
+    const handlers = createHandlers().onAny(({ uuid }) => {
+      handled.push(uuid);
+      if (uuid === "2") throw new PermanentError("no");
+    });
+    queue.work(handlers);
+    const uuids = range(20).map(String);
+    for (const uuid of uuids) {
+      queue.journal!.append(change(uuid));
+      const event = eventFixture("factor.created", { uuid });
+      expect(await queue.store(queuedEvent(event), Infinity)).toBe("new");
+    }
+    await until(() => handled.length === 20);
+    await untilStats(queue, { waiting: 0, active: 0, deadLetters: 1 });
+    await queue.close();
+  });
+
+  it("is not kept without the option journal", async () => {
+    const queue = engine.open({ journal: false });
+    expect(queue.journal).toBeUndefined();
+    queue.work(createHandlers().onAny(() => {}));
+    await queue.store(queuedEvent(eventFixture("factor.created")), Infinity);
+    await untilStats(queue, { waiting: 0, active: 0 });
+    await queue.close();
+    expect((await readTexts(await engine.openStorage())).texts).toEqual([]);
+  });
+}

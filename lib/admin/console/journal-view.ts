@@ -1,0 +1,149 @@
+import { MemoryJournal, type Count, type Journal, type JournalEntry } from "../../core/door";
+import type { BuildStart, ChangeRow, RequestRow, RequestState } from "./console-view";
+import { fail } from "./queue-view";
+import { groupSteps, listRows, type Steps } from "./request-row";
+
+const DAY_MS = 24 * 60 * 60_000;
+const MINUTE_MS = 60_000;
+/** However many pages are open. */
+const READ_EVERY_MS = 1_000;
+/** An entry that the store has removed since is shown no longer than this. */
+const READ_ALL_EVERY_MS = 10 * MINUTE_MS;
+/** The store keeps less than half of them: the others were removed there. */
+const MAX_ENTRIES = 20_000;
+/** Processes add to the counters of a minute that has just ended. */
+const LATE_MS = 2 * MINUTE_MS;
+
+/** What a journal had when it was read last. */
+export interface History {
+  /** The requests, the newest first. */
+  rows: readonly RequestRow[];
+  steps: Steps;
+  changes: readonly ChangeRow[];
+  builds: readonly BuildStart[];
+  counts: readonly Count[];
+  sinceMs: number;
+}
+
+/** Reads a journal for the pages that are open, and joins its entries. */
+export class JournalView {
+  readonly journal: Journal;
+  /** Whether a dead letter can be retried. */
+  readonly #hasQueue: boolean;
+  #entries: JournalEntry[] = [];
+  #position: string | undefined;
+  /** By minute and name. */
+  readonly #counts = new Map<string, Count>();
+  #lastMinuteMs = 0;
+  #readAllAtMs = 0;
+  #readAtMs = -Infinity;
+  #reading: Promise<History> | undefined;
+
+  constructor(journal: Journal, hasQueue: boolean) {
+    this.journal = journal;
+    this.#hasQueue = hasQueue;
+  }
+
+  /**
+   * Returns the history, which is at most a second old.
+   *
+   * @throws RouterError `STORE_UNAVAILABLE`.
+   */
+  read(): Promise<History> {
+    const nowMs = performance.now();
+    const everyMs = this.journal.isShared ? READ_EVERY_MS : 0;
+    if (this.#reading === undefined || nowMs - this.#readAtMs >= everyMs) {
+      this.#readAtMs = Infinity;
+      const reading = this.#readNew();
+      this.#reading = reading;
+      reading.then(
+        () => (this.#readAtMs = nowMs),
+        () => (this.#reading = undefined),
+      );
+    }
+    return this.#reading;
+  }
+
+  async #readNew(): Promise<History> {
+    try {
+      const isKnown =
+        this.#position !== undefined &&
+        this.#entries.length < MAX_ENTRIES &&
+        performance.now() - this.#readAllAtMs < READ_ALL_EVERY_MS;
+      const added = isKnown ? await this.#readEntries(this.#position) : [];
+      if (isKnown && !added.some(isErasure)) this.#entries.push(...added);
+      else await this.#readAll();
+      for (const count of await this.journal.readCounts(this.#lastMinuteMs - LATE_MS)) {
+        this.#counts.set(`${count.minuteMs} ${count.name}`, count);
+        this.#lastMinuteMs = Math.max(this.#lastMinuteMs, count.minuteMs);
+      }
+    } catch (error) {
+      fail(error);
+    }
+    return this.#join(Date.now() - DAY_MS);
+  }
+
+  async #readAll(): Promise<void> {
+    this.#readAllAtMs = performance.now();
+    this.#entries = await this.#readEntries();
+  }
+
+  async #readEntries(after?: string): Promise<JournalEntry[]> {
+    const all: JournalEntry[] = [];
+    let from = after;
+    for (;;) {
+      const { entries, position, hasMore } = await this.journal.read(from);
+      all.push(...entries);
+      from = position;
+      if (!hasMore) break;
+    }
+    this.#position = from;
+    return all;
+  }
+
+  #join(sinceMs: number): History {
+    this.#entries = this.#entries.filter(({ atMs }) => atMs >= sinceMs);
+    for (const [key, { minuteMs }] of this.#counts) {
+      if (minuteMs < sinceMs) this.#counts.delete(key);
+    }
+    const entries = this.#entries;
+    const steps = groupSteps(entries);
+    const counts = [...this.#counts.values()].toSorted((a, b) => a.minuteMs - b.minuteMs);
+    const { journal } = this;
+    const canResend =
+      journal instanceof MemoryJournal
+        ? (id: string) => journal.find(id) !== undefined
+        : (_id: string, state: RequestState) => this.#hasQueue && state === "dead";
+    return {
+      rows: listRows(entries, steps, canResend),
+      steps,
+      changes: listChanges(entries),
+      builds: listBuilds(entries),
+      counts,
+      sinceMs: Math.min(entries[0]?.atMs ?? Infinity, counts[0]?.minuteMs ?? Infinity, Date.now()),
+    };
+  }
+}
+
+/** Whether entries were removed, which were read before. */
+function isErasure(entry: JournalEntry): boolean {
+  return entry.kind === "change" && entry.action === "user-data.erase";
+}
+
+const MAX_CHANGES = 200;
+
+function listChanges(entries: readonly JournalEntry[]): ChangeRow[] {
+  const changes = entries.filter((entry) => entry.kind === "change").toReversed();
+  return changes.slice(0, MAX_CHANGES).map((change) => {
+    const { atMs, action, by, sid, uuid, error, count, status, code } = change;
+    return { atMs, action, by, sid, uuid, error, count, status, code };
+  });
+}
+
+/** Lists where another build begins. */
+function listBuilds(entries: readonly JournalEntry[]): BuildStart[] {
+  const starts = entries.filter(({ kind }) => kind === "start").toSorted((a, b) => a.atMs - b.atMs);
+  return starts
+    .filter(({ build }, index) => index === 0 || build !== starts[index - 1]?.build)
+    .map(({ build, atMs }) => ({ build, atMs }));
+}

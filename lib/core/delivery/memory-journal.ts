@@ -1,0 +1,137 @@
+import type { QueuedEvent } from "./event-queue";
+import { FairMap, type FairEntry } from "./fair-map";
+import type {
+  Count,
+  CounterName,
+  EntrySlice,
+  Journal,
+  JournalEntry,
+  NewEntry,
+} from "../journal/journal";
+import { createPseudonym } from "../journal/mask";
+
+const DAY_MS = 24 * 60 * 60_000;
+const MINUTE_MS = 60_000;
+/** Of each kind. */
+const MAX_ENTRIES = 2_000;
+/** How many counters a minute has: a receiver may have many accounts. */
+const MAX_COUNTERS = 1_000;
+const MAX_EVENT_BYTES = 8 * 2 ** 20;
+const MAX_EVENT_CHARACTERS = 16_384;
+
+/**
+ * A journal in the memory of a process, for a receiver without a queue. It also keeps the events of
+ * the last accepted requests, whose handlers may run again.
+ */
+export class MemoryJournal implements Journal {
+  readonly isShared = false;
+  readonly #processName: string;
+  readonly #secret = crypto.randomUUID();
+  #position = 0;
+  readonly #kinds = {
+    accepted: new FairLog<JournalEntry>(MAX_ENTRIES),
+    rejected: new FairLog<JournalEntry>(MAX_ENTRIES),
+    step: new FairLog<JournalEntry>(MAX_ENTRIES),
+    change: new FairLog<JournalEntry>(MAX_ENTRIES),
+    start: new FairLog<JournalEntry>(MAX_ENTRIES),
+  };
+  readonly #events = new FairLog<QueuedEvent>(MAX_ENTRIES, MAX_EVENT_BYTES);
+  /** The counters of each minute, the oldest first. */
+  readonly #minutes = new Map<number, Map<CounterName, number>>();
+
+  /** @param processName such as `4711 on web-1`. */
+  constructor(processName: string) {
+    this.#processName = processName;
+    this.append({ kind: "start", atMs: Date.now(), share: "" });
+  }
+
+  append({ share, identity, ...entry }: NewEntry): void {
+    const person = identity === undefined ? undefined : createPseudonym(this.#secret, identity);
+    const build = process.env.PUSH_BUILD;
+    const signed = { ...entry, process: this.#processName, build, person } as JournalEntry;
+    this.#kinds[entry.kind].add(share, String(++this.#position), signed);
+  }
+
+  count(...names: CounterName[]): void {
+    const minuteMs = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
+    const counters = this.#minutes.get(minuteMs) ?? new Map<CounterName, number>();
+    this.#minutes.set(minuteMs, counters);
+    for (const name of names) {
+      const isNew = !counters.has(name) && counters.size >= MAX_COUNTERS;
+      const counted = isNew ? "dropped" : name;
+      counters.set(counted, (counters.get(counted) ?? 0) + 1);
+    }
+    for (const oldestMs of this.#minutes.keys()) {
+      if (oldestMs > minuteMs - DAY_MS) return;
+      this.#minutes.delete(oldestMs);
+    }
+  }
+
+  /** Keeps the event of an entry, unless it is large. */
+  keep(id: string, queued: QueuedEvent): void {
+    const characters = queued.event.params.flat().reduce((sum, text) => sum + text.length, 0);
+    // The event has its parameters twice: as pairs, and parsed.
+    const bytes = 4 * characters;
+    if (characters <= MAX_EVENT_CHARACTERS) this.#events.add(queued.account, id, queued, bytes);
+  }
+
+  /** Returns the event of an entry; undefined when it is not kept (any more). */
+  find(id: string): QueuedEvent | undefined {
+    return this.#events.get(id);
+  }
+
+  async read(after = "0"): Promise<EntrySlice> {
+    const found = Object.values(this.#kinds)
+      .flatMap((log) => log.list())
+      .filter(([position]) => Number(position) > Number(after))
+      .toSorted(([a], [b]) => Number(a) - Number(b));
+    const entries = found.map(([, entry]) => entry);
+    return { entries, position: String(this.#position), hasMore: false };
+  }
+
+  async readCounts(fromMs = 0): Promise<readonly Count[]> {
+    return [...this.#minutes].flatMap(([minuteMs, counters]) =>
+      minuteMs < fromMs ? [] : [...counters].map(([name, count]) => ({ minuteMs, name, count })),
+    );
+  }
+
+  async createPseudonym(identity: string): Promise<string> {
+    return createPseudonym(this.#secret, identity);
+  }
+}
+
+/** Values by key in the order of arrival, for 24 hours. Beyond a bound, the oldest of the share with the most goes. */
+class FairLog<Value> {
+  readonly #values = new Map<string, { value: Value; atMs: number; entry: FairEntry<string> }>();
+  readonly #keys: FairMap<string>;
+
+  constructor(maxEntries: number, maxBytes = Infinity) {
+    const onEvict = (key: string) => void this.#values.delete(key);
+    this.#keys = new FairMap({ maxEntries, maxBytes, onEvict });
+  }
+
+  add(share: string, key: string, value: Value, bytes = 0): void {
+    this.#removeExpired();
+    const entry = this.#keys.add(share, key, key, { bytes });
+    if (entry !== undefined) this.#values.set(key, { value, atMs: Date.now(), entry });
+  }
+
+  get(key: string): Value | undefined {
+    this.#removeExpired();
+    return this.#values.get(key)?.value;
+  }
+
+  list(): [key: string, value: Value][] {
+    this.#removeExpired();
+    return [...this.#values].map(([key, { value }]) => [key, value]);
+  }
+
+  #removeExpired(): void {
+    const sinceMs = Date.now() - DAY_MS;
+    for (const [key, { atMs, entry }] of this.#values) {
+      if (atMs > sinceMs) return;
+      this.#values.delete(key);
+      this.#keys.remove(entry);
+    }
+  }
+}

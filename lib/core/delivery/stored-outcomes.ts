@@ -1,0 +1,26 @@
+import { isChallengeEvent } from "../event/event";
+import type { QueuedEvent } from "./event-queue";
+import { readOutcome, toOutcome, writeOutcome, type ChallengeOutcome } from "./outcome";
+import { Waiters } from "./waiters";
+
+/** The outcomes that a store keeps as texts, and the waits of this process for them. */
+export class StoredOutcomes extends Waiters {
+  /** Writes an outcome as it is stored. */
+  write(account: string, outcome: ChallengeOutcome): { key: string; value: string } {
+    const challengeSid = outcome.challenge_sid;
+    return { key: this.keyOf({ account, challengeSid }), value: writeOutcome(outcome) };
+  }
+
+  /** Writes the outcome that is stored with an event; undefined if it has none, or none yet. */
+  writeOf(queued: QueuedEvent): ReturnType<StoredOutcomes["write"]> | undefined {
+    const { event, account, needsConfirmation } = queued;
+    if (!isChallengeEvent(event) || needsConfirmation === true) return undefined;
+    return this.write(account, toOutcome(event));
+  }
+
+  /** Resolves the waits for a key with the outcome that is stored under it, unless it is unreadable. */
+  read(key: string, value: string): void {
+    const outcome = readOutcome(value);
+    if (outcome !== undefined) this.resolve(key, outcome);
+  }
+}

@@ -1,0 +1,182 @@
+import { Callbacks } from "../../kit/callbacks";
+import { keepNewest } from "../../kit/keep-newest";
+import { copyText } from "../../kit/text";
+import { describeReasons } from "../../kit/thrown-value";
+import type { QueuedEvent } from "../delivery/event-queue";
+import type { WebhookError } from "../errors/webhook-error";
+import { createExplainBudget } from "../signature/explain-budget";
+import type { ObservedRequest } from "./inspection";
+import type { Explanation, Journal } from "../journal/journal";
+import { maskText } from "../journal/mask";
+import { MemoryJournal } from "../delivery/memory-journal";
+import {
+  createRequestEntry,
+  findArrival,
+  findResult,
+  readClaims,
+  readNames,
+} from "./request-entry";
+
+/** The options of a receiver that its entries depend on. */
+export interface WriterSettings {
+  name?: string | undefined;
+  queue?: unknown;
+  authToken: unknown;
+  allowedAccountSids?: ReadonlySet<string> | undefined;
+}
+
+/** More requests at once are counted as dropped. */
+const MAX_PENDING = 1_000;
+const MAX_ACCOUNTS = 1_000;
+const MAX_KINDS = 100;
+/** How often a request of one kind is explained: an attacker must not use up the receiver's budget. */
+const EXPLAIN_EVERY_MS = 60_000;
+const MAX_EXPLANATIONS = 3;
+
+/** The failures after which the app has not decided about an event. */
+const UNDECIDED = new Set<string | undefined>([
+  "STORE_UNAVAILABLE",
+  "CONFIRM_UNAVAILABLE",
+  "OVERLOADED",
+]);
+
+/** Writes the observed requests of a receiver into a journal, after their responses. */
+export class RequestWriter {
+  readonly #journal: Journal;
+  readonly #settings: WriterSettings;
+  /** Whether a request may have another than the first token. */
+  readonly #countsTokens: boolean;
+  #pending: ObservedRequest[] = [];
+  readonly #callbacks = new Callbacks(() => this.#journal.count("dropped"));
+  /** Accounts of accepted requests: what a rejected one claims may be invented. */
+  readonly #accounts = new Map<string, true>();
+  readonly #budget = createExplainBudget({ maxReports: MAX_EXPLANATIONS });
+  /** When a request of each kind was explained. */
+  readonly #explainedAtMs = new Map<string, number>();
+  /** Begins the ids; random values are not available while a module is loaded on some platforms. */
+  #process: string | undefined;
+  #count = 0;
+
+  constructor(journal: Journal, settings: WriterSettings) {
+    this.#journal = journal;
+    this.#settings = settings;
+    const { authToken } = settings;
+    this.#countsTokens = typeof authToken === "function" || [authToken].flat().length > 1;
+  }
+
+  /** Takes a request whose response is decided; its entry is made after the response is sent. */
+  readonly write = (observed: ObservedRequest): void => {
+    if (this.#pending.length === MAX_PENDING) return this.#journal.count("dropped");
+    if (this.#pending.push(observed) === 1) {
+      this.#callbacks.setImmediate(() => this.#writePending());
+    }
+  };
+
+  #writePending(): void {
+    const pending = this.#pending;
+    this.#pending = [];
+    for (const observed of pending) {
+      this.#callbacks.run(() => {
+        if (observed.failedLater) this.#noteFailure(observed);
+        else this.#writeRequest(observed);
+      });
+    }
+  }
+
+  #writeRequest(observed: ObservedRequest): void {
+    const { queued, error } = observed;
+    const claims = queued === undefined ? readClaims(observed) : {};
+    const { accountSid = "" } = queued ?? claims;
+    const share = this.#findShare(queued, accountSid, error);
+    const { name: receiver, queue } = this.#settings;
+    const result = findResult(observed, queue !== undefined);
+    this.#journal.count(`result:${result}`);
+    if (error !== undefined) this.#journal.count(`code:${error.code}`);
+    if (queued !== undefined && this.#countsTokens) {
+      this.#journal.count(`token:${copyText(accountSid)}:${queued.authTokenIndex}`);
+    }
+    const kind = error === undefined ? "accepted" : "rejected";
+    if (this.#journal.isFull?.(kind, share) === true) return this.#journal.count("dropped");
+    this.#process ??= crypto.randomUUID().slice(0, 8);
+    const id = `${this.#process}-${++this.#count}`;
+    const names = queued === undefined ? claims : readNames(queued.event);
+    const explanation = error && this.#explain(observed, error);
+    this.#journal.append(
+      createRequestEntry(observed, { id, kind, share, receiver, result, names, explanation }),
+    );
+    if (queued !== undefined && this.#journal instanceof MemoryJournal && isAccepted(observed)) {
+      this.#journal.keep(id, queued);
+    }
+  }
+
+  /** Notes that the handlers of a request failed after its response. */
+  #noteFailure(observed: ObservedRequest): void {
+    const { queued, error, durationMs } = observed;
+    if (queued === undefined || error === undefined) return;
+    const { uuid = "", accountSid = "", identity } = readNames(queued.event);
+    this.#journal.append({
+      kind: "step",
+      what: "failed",
+      atMs: Math.round(findArrival(observed) + durationMs),
+      uuid,
+      accountSid,
+      identity,
+      share: queued.account,
+      attempt: 1,
+      durationMs,
+      error: maskText(describeReasons(error.cause) ?? error.code, queued.event),
+    });
+    this.#journal.count("attempt:failed", `code:${error.code}`);
+  }
+
+  /** A rejected request counts for what is known of it, not for what its sender claims. */
+  #findShare(
+    queued: QueuedEvent | undefined,
+    accountSid: string,
+    error: WebhookError | undefined,
+  ): string {
+    if (error === undefined && queued !== undefined) {
+      if (!this.#accounts.has(accountSid)) {
+        keepNewest(this.#accounts, copyText(accountSid), true, MAX_ACCOUNTS);
+      }
+      return queued.account;
+    }
+    const isKnown =
+      queued !== undefined ||
+      this.#accounts.has(accountSid) ||
+      this.#settings.allowedAccountSids?.has(accountSid) === true;
+    return `${error?.code} ${isKnown ? copyText(accountSid) : ""}`;
+  }
+
+  /** Explains a wrong signature: few a minute, and one of those that one sender sends to one path. */
+  #explain(observed: ObservedRequest, error: WebhookError): Explanation | undefined {
+    if (error.code !== "SIGNATURE_MISMATCH" && error.code !== "SIGNATURE_MALFORMED")
+      return undefined;
+    const kind = `${observed.readTarget().path} ${observed.readSender().userAgent?.slice(0, 200)}`;
+    const nowMs = performance.now();
+    if (nowMs - (this.#explainedAtMs.get(kind) ?? -Infinity) < EXPLAIN_EVERY_MS) return undefined;
+    const [cause, ...others] = this.#budget.spend(() => error.explain())?.causes ?? [];
+    // Without a token there is nothing to compare with: the message says so.
+    if (cause === undefined) return undefined;
+    keepNewest(this.#explainedAtMs, kind, nowMs, MAX_KINDS);
+    const { code, isProven, explanation, fix, subject } = cause;
+    const found: Explanation = {
+      code,
+      isProven,
+      cause: isProven ? explanation : `Probably: ${explanation}`,
+      fix,
+      subject,
+      others: others.slice(0, 3).map((other) => other.explanation),
+    };
+    // A copy of all texts, which are parts of the request.
+    return JSON.parse(JSON.stringify(found)) as Explanation;
+  }
+}
+
+/**
+ * Whether this delivery was accepted, or only a store failed: its handlers may run again. Not of a
+ * duplicate: a dedupe store may call other content one, which was dropped.
+ */
+function isAccepted({ result, error }: ObservedRequest): boolean {
+  return result === undefined ? UNDECIDED.has(error?.code) : result === "new";
+}
