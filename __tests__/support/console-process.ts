@@ -45,10 +45,7 @@ process.on("message", (message: Work | "close") => {
   if (message !== "close") work = message;
   else void close().then(() => process.disconnect());
 });
-void queue.ready().then(() => {
-  if (receiver === undefined) startWorker();
-  else serve(receiver);
-});
+void queue.ready().then(() => (receiver === undefined ? startWorker() : serve(receiver)));
 
 function startWorker(): void {
   const handlers = createHandlers().onUnhandled(async (event) => {
