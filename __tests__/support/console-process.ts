@@ -32,9 +32,11 @@ export interface Work {
   durationMs?: number | undefined;
 }
 
-const { connection, client: clientOptions, receiver } = JSON.parse(
-  process.argv[2] ?? "",
-) as ConsoleProcessSettings;
+const {
+  connection,
+  client: clientOptions,
+  receiver,
+} = JSON.parse(process.argv[2] ?? "") as ConsoleProcessSettings;
 const client = createAdminClient(clientOptions);
 const retries = { attempts: 2, backoff: 500 };
 const queue = postgresQueue({ name: "logins", connection, logger: silent, ...retries });
