@@ -4,6 +4,7 @@
  */
 import { readFile } from "node:fs/promises";
 import type { Locator, Page } from "playwright-core";
+import type { QueueView } from "../../lib/admin/console/console-view";
 import { startCluster, type Cluster } from "../support/console-cluster";
 import { useBrowser, describeWithBrowser } from "../support/browser";
 import { stopEmulators } from "../support/emulators";
@@ -128,10 +129,10 @@ describeQuestions("the console of three processes behind a random balancer", () 
     await cluster.deploy({ name: "release-9", authToken });
     await deliver(300, { authToken: "wrong", headers: ATTACKER });
     await deliver(MANY / 2);
+    await untilIdle();
     worker.set({ error: "connect ECONNREFUSED 10.0.3.11:5432, user <user>" });
     for (const user of USERS) await approve(user);
-    const dead = async () => (await readQueue()).deadLetters;
-    await until(async () => (await dead()) === 3 * USERS.length);
+    await until(async () => (await readQueue()).deadLetters === 3 * USERS.length);
   });
 
   afterAll(async () => {
@@ -140,10 +141,15 @@ describeQuestions("the console of three processes behind a random balancer", () 
     await stopEmulators();
   });
 
-  async function readQueue(): Promise<{ waiting: number; deadLetters: number }> {
+  async function readQueue(): Promise<QueueView> {
     const response = await fetch(`${cluster.url}console/queue`);
-    return (await response.json()) as { waiting: number; deadLetters: number };
+    return (await response.json()) as QueueView;
   }
+  const untilIdle = () =>
+    until(async () => {
+      const { waiting, active } = await readQueue();
+      return waiting + active === 0;
+    });
 
   ask("1. A login hung: what happened?", 3, async () => {
     await search(JANE);
@@ -247,10 +253,8 @@ describeQuestions("the console of three processes behind a random balancer", () 
 
   ask("18. Who discarded it?", 1, async () => {
     cluster.state.user = "grace";
-    const { groups } = (await (await fetch(`${cluster.url}console/queue`)).json()) as {
-      groups: { deadLetters: { uuid: string; accountSid: string }[] }[];
-    };
-    const { uuid = "", accountSid = "" } = groups[0]?.deadLetters[0] ?? {};
+    const [group] = (await readQueue()).groups;
+    const { uuid = "", accountSid = "" } = group?.deadLetters[0] ?? {};
     const choice = { deadLetters: [{ uuid, accountSid }] };
     await write("grace", "POST", "console/dead-letters/discard", choice);
     const line = lines().filter({ hasText: "200 discarded" });
@@ -296,7 +300,7 @@ describeQuestions("the console of three processes behind a random balancer", () 
   });
 
   ask("3. Is the queue stuck?", 0, async () => {
-    await until(async () => (await readQueue()).waiting === 0);
+    await untilIdle();
     await worker.stop();
     await deliver(600);
     const notice = page.locator(".notice", { hasText: /\d+ events in the queue, and no worker/ });

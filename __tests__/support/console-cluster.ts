@@ -60,6 +60,7 @@ export async function startCluster(first: Build) {
     client: clientOptions(`http://127.0.0.1:${servicePort}`),
   };
   const groups: ReturnType<typeof createChildProcesses>[] = [];
+  let current = first.name;
 
   function start(build: string, receiver: ConsoleProcessSettings["receiver"]) {
     const env = { ...process.env, PUSH_BUILD: build };
@@ -90,6 +91,7 @@ export async function startCluster(first: Build) {
     webs,
     /** Starts the processes of a build, one after the other, each in place of an earlier one. */
     async deploy({ name, suffix = "", authToken = AUTH_TOKEN }: Build): Promise<void> {
+      current = name;
       for (let index = 0; index < WEB_PROCESSES; index++) {
         const earlier = webs[index];
         webs[index] = await start(name, { authToken, publicUrl: webhookUrl + suffix });
@@ -98,7 +100,7 @@ export async function startCluster(first: Build) {
     },
     /** Starts a worker; `set` tells it how its handlers run from now on. */
     async startWorker(work: Work = {}) {
-      const { child } = await start("worker", undefined);
+      const { child } = await start(current, undefined);
       child.send(work);
       return { set: (next: Work) => void child.send(next), stop: () => close(child) };
     },

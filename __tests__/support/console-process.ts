@@ -32,9 +32,11 @@ export interface Work {
   durationMs?: number | undefined;
 }
 
-const { connection, client: clientOptions, receiver } = JSON.parse(
-  process.argv[2] ?? "",
-) as ConsoleProcessSettings;
+const {
+  connection,
+  client: clientOptions,
+  receiver,
+} = JSON.parse(process.argv[2] ?? "") as ConsoleProcessSettings;
 const client = createAdminClient(clientOptions);
 const retries = { attempts: 2, backoff: 500 };
 const queue = postgresQueue({ name: "logins", connection, logger: silent, ...retries });
@@ -45,10 +47,7 @@ process.on("message", (message: Work | "close") => {
   if (message !== "close") work = message;
   else void close().then(() => process.disconnect());
 });
-void queue.ready().then(() => {
-  if (receiver === undefined) startWorker();
-  else serve(receiver);
-});
+void queue.ready().then(() => (receiver === undefined ? startWorker() : serve(receiver)));
 
 function startWorker(): void {
   const handlers = createHandlers().onUnhandled(async (event) => {
@@ -67,6 +66,8 @@ function startWorker(): void {
 
 function serve(options: NonNullable<ConsoleProcessSettings["receiver"]>): void {
   const push = pushWebhooks({ ...options, queue, confirm: confirmWith(client), logger: silent });
+  // Those of the worker, of which the comparison with the Webhooks knows nothing.
+  push.onAny(() => {});
   const actor = (req: express.Request) => req.get("x-user");
   const shown = { console: true, receiver: push, queue };
   const app = express()

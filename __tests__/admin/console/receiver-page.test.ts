@@ -208,12 +208,10 @@ describeWithBrowser("the receiver's page", () => {
     await press(page, "Show 200 new");
     await lines.first().getByText("factor.verified").waitFor();
     expect(await open.count()).toBe(0);
-    await page
-      .locator(".details", { hasText: "The request of the link" })
-      .getByText("proven")
-      .waitFor();
+    const linked = page.locator(".panel", { hasText: "The request of the link" });
+    await linked.getByText("proven").waitFor();
     await press(page, "Close");
-    await page.locator(".details").waitFor({ state: "detached" });
+    await linked.waitFor({ state: "detached" });
   });
 
   it("has an address that may have a parameter, and be rewritten by a proxy", async () => {

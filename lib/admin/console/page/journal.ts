@@ -11,6 +11,8 @@ export const POLL_MS = 3_000;
 /** What the receiver's page shows. */
 interface Reading extends ConsoleView {
   filter: string;
+  /** The part of the address that has the filter. */
+  query: string;
   shown: ShownHistory;
 }
 
@@ -22,12 +24,13 @@ export const journal = createLoader(async (): Promise<Reading> => {
   const earlier = journal.value;
   const filter = readFilter();
   asked = JSON.stringify(filter);
+  const query = place.value.query.toString();
   const known = earlier?.filter === asked ? earlier : undefined;
   const body = { filter, position: known?.position };
   const { shown = known?.shown, ...view } = await read<ConsoleView>("console/view", body);
   if (shown === undefined) throw new ProblemError(0, "", "The server did not say what to show.");
   if (earlier !== undefined) announceBad(earlier.shown, shown);
-  return { ...view, filter: JSON.stringify(filter), shown };
+  return { ...view, filter: JSON.stringify(filter), query, shown };
 });
 
 /** Whether the reading is that of the filter in the address. */

@@ -23,7 +23,7 @@ function useDetails(id: string): Loader<RequestDetails> {
 export function LinkedRequest({ id }: { id: string }) {
   const loader = useDetails(id);
   return (
-    <div class="panel details">
+    <div class="panel">
       <div class="panel-head">
         <h3>
           The request of the link{" "}
@@ -33,9 +33,11 @@ export function LinkedRequest({ id }: { id: string }) {
           <Button label="Close" run={() => replacePlace({ id: undefined })} />
         </div>
       </div>
-      <LoadedValue loader={loader} refreshMs={REFRESH_MS} what="request of the link">
-        {(details) => [<RequestFacts row={details.row} />, <TimeLine {...details} />]}
-      </LoadedValue>
+      <div class="box">
+        <LoadedValue loader={loader} refreshMs={REFRESH_MS} what="request of the link">
+          {(details) => [<RequestFacts row={details.row} />, <TimeLine {...details} />]}
+        </LoadedValue>
+      </div>
     </div>
   );
 }

@@ -19,7 +19,7 @@ import { TrafficChart } from "./traffic-chart";
 
 /** The page of the receiver: its requests, the rejected ones, and why. */
 export function RequestsPage() {
-  const { id, query, isLinked } = place.value;
+  const { query, isLinked } = place.value;
   useEffect(() => void (isLinked && searchLogin(query.get("q") ?? "")), [query]);
   useEffect(followFilter);
   const { shown } = journal.value ?? {};
@@ -34,9 +34,6 @@ export function RequestsPage() {
         shown.totals.received > 0 && <TrafficChart {...shown} />,
         <RejectedRequests rejections={shown.totals.rejections} />,
       ]}
-      {id !== undefined && shown?.rows.every((row) => row.id !== id) && (
-        <LinkedRequest key={id} id={id} />
-      )}
       <RequestPanel shown={shown} />
       <PendingWaits />
     </section>
@@ -48,55 +45,65 @@ function RequestPanel({ shown }: { shown: ShownHistory | undefined }) {
   const [hasFocus, setFocus] = useState(false);
   const { rows, more, release } = useShownRows(shown?.rows ?? [], hasFocus);
   const { found = 0, dropped = 0 } = shown ?? {};
+  const { id } = place.value;
   const show = () => {
     setFocus(false);
     release();
   };
   return (
-    <div class="panel">
-      <div class="panel-head">
-        <h3>
-          Requests <small>{shown && describeSource(shown)}</small>
-        </h3>
-        <small role="status">
-          {place.value.query.size > 0 &&
-            (isCurrent() ? `${plural(found, "request")} found.` : "Searching.")}
-        </small>
-        <div class="buttons">
-          {shown && <ResendFailedButton failed={shown.failed} />}
-          {more > 0 && <Button label={`Show ${formatCount(more)} new`} run={show} />}
-          {rows.length > 0 && <Button label="Export JSONL" run={() => download(rows)} />}
-          {settings.receiver && <RehearseButton />}
-          {settings.receiver?.canSendTest === true && (
-            <Button label="Send test event" class="primary" run={() => openDialog(<TestEvent />)} />
-          )}
+    <>
+      {id !== undefined && shown && rows.every((row) => row.id !== id) && (
+        <LinkedRequest key={id} id={id} />
+      )}
+      <div class="panel">
+        <div class="panel-head">
+          <h3>
+            Requests <small>{shown && describeSource(shown)}</small>
+          </h3>
+          <small role="status">
+            {place.value.query.size > 0 &&
+              (isCurrent() ? `${plural(found, "request")} found.` : "Searching.")}
+          </small>
+          <div class="buttons">
+            {shown && <ResendFailedButton failed={shown.failed} />}
+            {more > 0 && <Button label={`Show ${formatCount(more)} new`} run={show} />}
+            {rows.length > 0 && <Button label="Export JSONL" run={() => download(rows)} />}
+            {settings.receiver && <RehearseButton />}
+            {settings.receiver?.canSendTest === true && (
+              <Button
+                label="Send test event"
+                class="primary"
+                run={() => openDialog(<TestEvent />)}
+              />
+            )}
+          </div>
         </div>
+        <RequestFilter />
+        <FoundLogin />
+        {rows.length > 0 ? (
+          <div
+            onFocusIn={() => setFocus(true)}
+            onFocusOut={({ currentTarget, relatedTarget }) =>
+              setFocus(currentTarget.contains(relatedTarget as Node | null))
+            }
+          >
+            <RequestTable rows={rows} />
+          </div>
+        ) : (
+          <p class="state">{describeNone(shown)}</p>
+        )}
+        {rows.length < found && (
+          <p class="state">
+            These are the newest {rows.length} of {formatCount(found)}.
+          </p>
+        )}
+        {dropped > 0 && (
+          <p class="state">
+            {formatCount(dropped)} more arrived too fast to be listed. The totals have them.
+          </p>
+        )}
       </div>
-      <RequestFilter />
-      <FoundLogin />
-      {rows.length > 0 ? (
-        <div
-          onFocusIn={() => setFocus(true)}
-          onFocusOut={({ currentTarget, relatedTarget }) =>
-            setFocus(currentTarget.contains(relatedTarget as Node | null))
-          }
-        >
-          <RequestTable rows={rows} />
-        </div>
-      ) : (
-        <p class="state">{describeNone(shown)}</p>
-      )}
-      {rows.length < found && (
-        <p class="state">
-          These are the newest {rows.length} of {formatCount(found)}.
-        </p>
-      )}
-      {dropped > 0 && (
-        <p class="state">
-          {formatCount(dropped)} more arrived too fast to be listed. The totals have them.
-        </p>
-      )}
-    </div>
+    </>
   );
 }
 
@@ -119,11 +126,12 @@ function describeNone(shown: ShownHistory | undefined): string {
  * so that no row moves under the pointer; of another filter always the newest.
  */
 function useShownRows(newest: readonly RequestRow[], hasFocus: boolean) {
-  const kept = useRef({ rows: newest, filter: journal.value?.filter });
+  const latest = { rows: newest, query: journal.value?.query };
+  const kept = useRef(latest);
   const [, draw] = useState({});
   const isHeld = hasFocus || kept.current.rows.some(({ id }) => id === place.value.id);
-  const release = () => (kept.current = { rows: newest, filter: journal.value?.filter });
-  if (!isHeld || kept.current.filter !== journal.value?.filter) release();
+  const release = () => (kept.current = latest);
+  if (!isHeld || kept.current.query !== latest.query) release();
   const byId = new Map(newest.map((row) => [row.id, row]));
   const rows = kept.current.rows.map((row) => byId.get(row.id) ?? row);
   const shownIds = new Set(rows.map(({ id }) => id));
