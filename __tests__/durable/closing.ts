@@ -100,6 +100,7 @@ export function describeClosing(engine: StoppableEngine): void {
     const before = listConnections().length;
     const { worker, finish } = await startRunning();
     const workerClosed = worker.close({ deadlineMs: 60_000 });
+    engine.leave("active event");
     await queue.close({ deadlineMs: 200 });
     await workerClosed;
     await until(() => listConnections().length < before);

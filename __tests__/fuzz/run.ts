@@ -139,7 +139,7 @@ async function checkWrapped(): Promise<void> {
     const { push } = createReceiver({ methods: ["POST"], ...limits });
     const [, middleware] = WRAPPERS[id] as Wrapper;
     const listener = () => mount(makeApp(), push, [middleware]);
-    const port = ports.get(key) ?? (await startServer(listener(), { keepAliveTimeout: 0 }));
+    const port = ports.get(key) ?? (await startServer(listener()));
     ports.set(key, port);
     return port;
   };
@@ -158,7 +158,7 @@ async function checkWrapped(): Promise<void> {
 async function checkReceiver(): Promise<void> {
   const { push, events } = createReceiver({ methods: ["POST"], deadlineMs: 100, dedupe: false });
   // Otherwise fetch may use a connection that was closed while a random test blocked this thread.
-  const port = await startServer(push, { keepAliveTimeout: 0 });
+  const port = await startServer(push);
   const good = eventRequest("challenge.approved");
   const bytes = Buffer.from(good.body ?? "");
   const signed = decodeForm(bytes).joined;

@@ -62,8 +62,11 @@ export interface EngineUnderTest {
   passTime(ms: number): unknown;
   /** Creates its storage, which is not connected, and what {@link createQueue} needs beside it. */
   createStorage(): [engine: Engine, settings: QueueSettings];
-  /** Lists the tables of the rows, or the kinds of the keys, that are not those of the set-up. */
-  listKept(): string[] | Promise<string[]>;
+  /**
+   * Lists the kinds of the rows, or of the keys, that are not those of the set-up. What should end
+   * within `longestMs` and does not is "lasting".
+   */
+  listKept(longestMs: number): string[] | Promise<string[]>;
   format: EngineFormat;
   /** Changes the event with this index as another program does; undefined without SQL. */
   change?(assignment: string, index: number): unknown;
@@ -82,6 +85,8 @@ export type StoppableEngine = EngineUnderTest & {
   openChanged(change: Partial<Engine>): DurableQueue;
   /** Opens the storage alone. */
   openStorage(): Promise<Engine>;
+  /** Lets the test leave these kinds of {@link EngineUnderTest.listKept}, as a process that is killed. */
+  leave(...kinds: string[]): void;
   /** Starts a process on the queue, of `queue-process.ts`, and resolves when it is ready. */
   startProcess(onMessage: (message: string) => void, ...args: string[]): Promise<ChildProcess>;
   killProcess(child: ChildProcess): Promise<void>;
@@ -96,14 +101,29 @@ export function openQueue(kind: string, options: object): DurableQueue {
   return create({ logger: silent, storeTimeoutMs: 60_000, ...options });
 }
 
-/** Runs a suite on an engine, with an empty queue for each test. */
+/** The kinds of what a queue that is closed may leave; handlers that it did not await are "active" in Redis. */
+const KEPT = /^(active|de|dead|delayed|discarded|event|job|lock|outcome|stalled|uuid|wait)$/;
+const DAY_MS = 86_400_000;
+/** Redis keeps a uuid for a second more, and the clock of a test may be behind. */
+const MARGIN_MS = 60_000;
+
+/** Runs a suite on an engine, with an empty queue for each test; fails a test that leaves more in it. */
 export function runSuite<Own>(suite: EngineSuite<Own>, engine: EngineUnderTest & Own): void {
   const processes = createChildProcesses(join(__dirname, "queue-process.ts"));
-  beforeEach(() => engine.start());
+  let unfinished: string[];
+  let longestMs: number;
+  beforeEach(() => {
+    [unfinished, longestMs] = [[], DAY_MS];
+    return engine.start();
+  });
+  const leave = (...kinds: string[]) => void unfinished.push(...kinds);
   suite({
     ...engine,
-    startProcess: (onMessage, ...args) =>
-      processes.start([engine.kind, JSON.stringify(engine.place()), ...args], onMessage),
+    leave,
+    startProcess(onMessage, ...args) {
+      leave("active event", "worker");
+      return processes.start([engine.kind, JSON.stringify(engine.place()), ...args], onMessage);
+    },
     killProcess: processes.kill,
     openChanged: (change) => {
       const [storage, settings] = engine.createStorage();
@@ -114,11 +134,21 @@ export function runSuite<Own>(suite: EngineSuite<Own>, engine: EngineUnderTest &
       await closeLater(storage).connect(() => {});
       return storage;
     },
-    open: (options) => closeLater(openQueue(engine.kind, { ...engine.place(), ...options })),
+    open(options = {}) {
+      longestMs = Math.max(longestMs, options.dedupeTtlMs ?? 0, options.outcomeTtlMs ?? 0);
+      return closeLater(openQueue(engine.kind, { ...engine.place(), ...options }));
+    },
   });
   afterEach(async () => {
     processes.killAll();
     await closeOpened();
-    await engine.stop();
+    try {
+      await engine.freeze.end();
+      const kinds = await engine.listKept(longestMs + MARGIN_MS);
+      const left = kinds.filter((kind) => !KEPT.test(kind) && !unfinished.includes(kind));
+      expect(left).toEqual([]);
+    } finally {
+      await engine.stop();
+    }
   });
 }

@@ -63,6 +63,7 @@ export async function startRedis(
       await exited;
       child = undefined;
     },
+    isUp: () => child !== undefined,
     freeze: () => void child?.kill("SIGSTOP"),
     thaw: () => void child?.kill("SIGCONT"),
     /** A number of the reply of INFO, or 0. */

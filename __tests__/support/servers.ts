@@ -63,12 +63,12 @@ function runInTurn(middlewares: Middleware[]): RequestListener {
 
 const open: Server[] = [];
 
-/** Starts a server on a free port; {@link stopServers} stops it. */
+/** Starts a server on a free port, whose connections stay open; {@link stopServers} stops it. */
 export async function startServer(
   listener: RequestListener,
   options: ServerOptions = {},
 ): Promise<number> {
-  const server = createServer(options, listener);
+  const server = createServer({ keepAliveTimeout: 0, ...options }, listener);
   open.push(server);
   await once(server.listen(0, "127.0.0.1"), "listening");
   return (server.address() as AddressInfo).port;

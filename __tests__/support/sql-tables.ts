@@ -7,11 +7,16 @@ export const ageRows = (schema: string, ms: number) => `
   update ${schema}outcome set expires_at = expires_at - ${ms};
   update ${schema}event set run_at = run_at - ${ms}, failed_at = failed_at - ${ms}`;
 
-/** Writes a query of the tables of all rows, except those of the set-up, of the
- * journal and of idle processes. */
-export const listRows = (schema: string) => `
-  select 'delivery' as kind from ${schema}delivery
-  union all select 'event' from ${schema}event
-  union all select 'outcome' from ${schema}outcome
+/**
+ * Writes a query of the kinds of all rows, except those of the set-up, of the
+ * journal and of idle processes. A row that
+ * ends later than in `longestMs` is lasting.
+ */
+export const listRows = (schema: string, longestMs: number) => `
+  select case when expires_at > ${Date.now() + longestMs} then 'lasting uuid' else 'uuid' end as kind
+    from ${schema}delivery
+  union all select case when expires_at > ${Date.now() + longestMs} then 'lasting outcome' else 'outcome' end
+    from ${schema}outcome
+  union all select case when owner is null then 'event' else 'active event' end from ${schema}event
   union all select 'worker' from ${schema}member where is_worker
   order by kind`;
