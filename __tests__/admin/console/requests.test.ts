@@ -15,6 +15,7 @@ useConsoles();
 const JANE = "jane.doe@example.com";
 const OTHER_SID = `YC${"7".repeat(32)}`;
 const ADA = "user-7f3a-22";
+const OTHER_ACCOUNT = `AC${"7".repeat(32)}`;
 const WRONG = { authToken: "another" };
 const approve = "challenge.approved";
 const MINUTE_MS = 60_000;
@@ -331,6 +332,22 @@ describe("a history that processes share", () => {
     await readView(app);
     const positions = read.mock.calls.map(([after]) => after === undefined);
     expect(positions).toEqual([true, false, true, false]);
+    now.mockRestore();
+  });
+
+  it("shows 2,000 requests of a kind, however long it has been read, and the last of each account", async () => {
+    const now = jest.spyOn(performance, "now").mockReturnValue(performance.now());
+    const { app, journal } = await startShared();
+    await app.deliver(approve, { uuid: "first", account_sid: OTHER_ACCOUNT });
+    await app.deliver(approve);
+    const like = (await journal.read()).entries.at(-1) as unknown as NewEntry;
+    for (let index = 0; index < 3; index++) {
+      for (let count = 0; count < 999; count++) journal.append({ ...like, share: "" });
+      now.mockReturnValue(performance.now() + 1_500);
+      await readView(app);
+    }
+    expect((await readShown(app)).found).toBe(2_000);
+    expect(await readRows(app, { text: "first" })).toHaveLength(1);
     now.mockRestore();
   });
 
