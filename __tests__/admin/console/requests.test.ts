@@ -15,6 +15,7 @@ useConsoles();
 const JANE = "jane.doe@example.com";
 const OTHER_SID = `YC${"7".repeat(32)}`;
 const ADA = "user-7f3a-22";
+const OTHER_ACCOUNT = `AC${"7".repeat(32)}`;
 const WRONG = { authToken: "another" };
 const approve = "challenge.approved";
 const MINUTE_MS = 60_000;
@@ -334,6 +335,22 @@ describe("a history that processes share", () => {
     now.mockRestore();
   });
 
+  it("shows 2,000 requests of a kind, however long it has been read, and the last of each account", async () => {
+    const now = jest.spyOn(performance, "now").mockReturnValue(performance.now());
+    const { app, journal } = await startShared();
+    await app.deliver(approve, { uuid: "first", account_sid: OTHER_ACCOUNT });
+    await app.deliver(approve);
+    const like = (await journal.read()).entries.at(-1) as unknown as NewEntry;
+    for (let index = 0; index < 3; index++) {
+      for (let count = 0; count < 999; count++) journal.append({ ...like, share: "" });
+      now.mockReturnValue(performance.now() + 1_500);
+      await readView(app);
+    }
+    expect((await readShown(app)).found).toBe(2_000);
+    expect(await readRows(app, { text: "first" })).toHaveLength(1);
+    now.mockRestore();
+  });
+
   it("responds 503 STORE_UNAVAILABLE while the store is down", async () => {
     const { app, journal } = await startShared();
     const read = jest.spyOn(journal, "read").mockRejectedValue(new Error("connect ECONNREFUSED"));
@@ -399,13 +416,13 @@ describe("POST /console/search", () => {
     await app.deliver(approve, { uuid: "b", challenge_sid: OTHER_SID }, WRONG);
     const found = { challengeSid: OTHER_SID, problem: "NOT_FOUND", requests: 1, bad: 1 };
     const rows = [{ uuid: "b", state: "rejected" }];
-    expect(await search(app, ADA)).toMatchObject({ rows, challenges: [found], isComplete: true });
+    expect(await search(app, ADA)).toMatchObject({ rows, challenges: [found] });
     expect(app.upstream.seen.at(-1)).toContain(`/Entities/${ADA}/Challenges/${OTHER_SID}`);
-    const unasked = { rows, challenges: [{ ...found, problem: "NOT_ASKED" }], isComplete: false };
+    const unasked = { rows, challenges: [{ ...found, problem: "NOT_ASKED" }] };
     expect(await search(app, OTHER_SID)).toMatchObject(unasked);
-    expect(await search(app, `${OTHER_SID} ${JANE}`)).toMatchObject({ rows, isComplete: true });
+    expect(await search(app, `${OTHER_SID} ${JANE}`)).toMatchObject({ rows });
     expect(app.upstream.seen.at(-1)).toContain(`/Entities/${encodeURIComponent(JANE)}/`);
-    const nothing = { rows: [], deadLetters: [], waits: [], challenges: [], isComplete: false };
+    const nothing = { rows: [], deadLetters: [], waits: [], challenges: [] };
     expect(await search(app, "nobody")).toMatchObject(nothing);
   });
 

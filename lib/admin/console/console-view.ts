@@ -29,8 +29,6 @@ export type Explanation = NonNullable<RequestEntry["explanation"]>;
 export interface ConsoleSettings {
   name: string | undefined;
   readOnly: boolean;
-  /** Whether dead letters and waits show identities in full; a request never does. */
-  reveals: boolean;
   /** SID of the Key that the admin client uses; undefined when it uses the account itself. */
   keySid: string | undefined;
   eventTypes: readonly string[];
@@ -328,8 +326,6 @@ export interface LoginSearch {
   isShared: boolean;
   /** The newest 3 challenges that were found, and the newest 3 that are only claimed, the newest first. */
   challenges: readonly FoundChallenge[];
-  /** Whether nothing is unknown: the rows, all dead letters, and the service. */
-  isComplete: boolean;
 }
 
 /**

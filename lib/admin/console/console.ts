@@ -92,7 +92,6 @@ export function createConsole({ queue: given, ...others }: ConsoleParts): Route[
     read("/console", (): ConsoleSettings => ({
       name: inspection?.name,
       readOnly,
-      reveals,
       keySid: client.keySid,
       eventTypes: PUSH_EVENT_TYPES,
       hasQueue: queue !== undefined,

@@ -34,8 +34,6 @@ export interface SearchedPlaces {
 const MAX_ROWS = 100;
 const MAX_FOUND = 20;
 const MAX_CHALLENGES = 3;
-/** Each is read for a search. */
-const MAX_DEAD_LETTERS = 20_000;
 
 /** A trace of a challenge. */
 interface Trace {
@@ -60,7 +58,7 @@ export async function findLogin(text: string, places: SearchedPlaces): Promise<L
   const waits = (inspection?.listPendingWaits() ?? []).filter(
     ({ entityIdentity, challengeSid }) => entityIdentity === sought || challengeSid === sought,
   );
-  const { letters, isCut } = await searchDeadLetters(sought, places);
+  const letters = await searchDeadLetters(sought, places);
   const toTrace = (row: RequestRow): Trace => {
     const { challengeSid, atMs } = row;
     return { challengeSid, atMs, identity: row.person === person ? sought : undefined, row };
@@ -89,10 +87,6 @@ export async function findLogin(text: string, places: SearchedPlaces): Promise<L
     process: processName,
     isShared: journal.isShared,
     challenges,
-    isComplete:
-      !isCut &&
-      challenges.length > 0 &&
-      challenges.every(({ problem }) => problem === undefined || problem === "NOT_FOUND"),
   };
 }
 
@@ -100,19 +94,18 @@ export async function findLogin(text: string, places: SearchedPlaces): Promise<L
 async function searchDeadLetters(
   sought: string,
   { queue, journal, reveals }: SearchedPlaces,
-): Promise<{ letters: { row: DeadLetterRow; identity: string | undefined }[]; isCut: boolean }> {
+): Promise<{ row: DeadLetterRow; identity: string | undefined }[]> {
   const letters: { row: DeadLetterRow; identity: string | undefined }[] = [];
-  let count = 0;
   for await (const deadLetter of queue?.deadLetters({ newestFirst: true }) ?? []) {
-    if (++count > MAX_DEAD_LETTERS || letters.length === MAX_FOUND) break;
     const identity = readField(deadLetter.event, "entity_identity");
     const row = await toRow(deadLetter, journal, reveals);
     const { uuid, challengeSid, factorSid, person } = row;
     if ([identity, uuid, challengeSid, factorSid, person].includes(sought)) {
       letters.push({ row, identity });
     }
+    if (letters.length === MAX_FOUND) break;
   }
-  return { letters, isCut: count > MAX_DEAD_LETTERS };
+  return letters;
 }
 
 /** Joins the traces of each challenge; returns the newest challenges. */

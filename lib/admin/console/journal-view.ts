@@ -1,4 +1,11 @@
-import { MemoryJournal, type Count, type Journal, type JournalEntry } from "../../core/door";
+import {
+  MemoryJournal,
+  type Count,
+  type Journal,
+  type JournalEntry,
+  type RequestEntry,
+} from "../../core/door";
+import { groupBy } from "../../kit/group-by";
 import type { BuildStart, ChangeRow, RequestRow, RequestState } from "./console-view";
 import { fail } from "./queue-view";
 import { groupSteps, listRows, type Steps } from "./request-row";
@@ -9,8 +16,8 @@ const MINUTE_MS = 60_000;
 const READ_EVERY_MS = 1_000;
 /** An entry that the store has removed since is shown no longer than this. */
 const READ_ALL_EVERY_MS = 10 * MINUTE_MS;
-/** The store keeps less than half of them: the others were removed there. */
-const MAX_ENTRIES = 20_000;
+/** Of each kind, as the store keeps them. */
+const MAX_ENTRIES = 2_000;
 /** Processes add to the counters of a minute that has just ended. */
 const LATE_MS = 2 * MINUTE_MS;
 
@@ -69,9 +76,7 @@ export class JournalView {
     let isSame = false;
     try {
       const isKnown =
-        this.#position !== undefined &&
-        this.#entries.length < MAX_ENTRIES &&
-        performance.now() - this.#readAllAtMs < READ_ALL_EVERY_MS;
+        this.#position !== undefined && performance.now() - this.#readAllAtMs < READ_ALL_EVERY_MS;
       const added = isKnown ? await this.#readEntries(this.#position) : [];
       isSame = isKnown && added.length === 0;
       if (isKnown && !added.some(isErasure)) this.#entries.push(...added);
@@ -110,7 +115,7 @@ export class JournalView {
   }
 
   #join(sinceMs: number): History {
-    this.#entries = this.#entries.filter(({ atMs }) => atMs >= sinceMs);
+    this.#entries = trimEntries(this.#entries.filter(({ atMs }) => atMs >= sinceMs));
     for (const [key, { minuteMs }] of this.#counts) {
       if (minuteMs < sinceMs) this.#counts.delete(key);
     }
@@ -131,6 +136,29 @@ export class JournalView {
       sinceMs: Math.min(entries[0]?.atMs ?? Infinity, counts[0]?.minuteMs ?? Infinity, Date.now()),
     };
   }
+}
+
+/**
+ * Removes what the store removes meanwhile, so that a process that has read for long shows no other rows
+ * than one that has just started: beyond the bound, the oldest of the account, or of the code of
+ * rejected requests, with the most.
+ */
+function trimEntries(entries: JournalEntry[]): JournalEntry[] {
+  const removed = new Set<JournalEntry>();
+  for (const own of groupBy(entries, ({ kind }) => kind).values()) {
+    if (own.length <= MAX_ENTRIES) continue;
+    const turns = new Map<unknown, number>();
+    const ranked = own.toReversed().map((entry) => {
+      const { code, accountSid } = entry as Partial<RequestEntry>;
+      const share = entry.kind === "rejected" ? code : accountSid;
+      const turn = (turns.get(share) ?? 0) + 1;
+      turns.set(share, turn);
+      return { entry, turn };
+    });
+    const over = ranked.toSorted((a, b) => a.turn - b.turn).slice(MAX_ENTRIES);
+    for (const { entry } of over) removed.add(entry);
+  }
+  return removed.size === 0 ? entries : entries.filter((entry) => !removed.has(entry));
 }
 
 /** Whether entries were removed, which were read before. */
