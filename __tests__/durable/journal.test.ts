@@ -10,6 +10,7 @@ const entry = (share: string, action = "", more: object = {}): NewEntry => {
 
 let written: NewStoredEntry[][];
 let counted: Record<string, number>[];
+let minutes: number[];
 let isOpen: boolean;
 let failure: Error | undefined;
 let trims: number;
@@ -22,6 +23,7 @@ const storage = {
   async appendEntries(...[entries, counts]: Parameters<Storage["appendEntries"]>) {
     if (failure !== undefined) throw failure;
     written.push([...entries]);
+    minutes.push(...counts.map(({ minuteMs }) => minuteMs));
     counted.push(Object.fromEntries(counts.map(({ name, count }) => [name, count])));
   },
   async trimEntries() {
@@ -36,6 +38,7 @@ const availability = {
 
 beforeEach(() => {
   jest.useFakeTimers({ now: Date.UTC(2026, 2, 5, 9, 0, 30) });
+  minutes = [];
   [written, counted, isOpen, failure, trims] = [[], [], true, undefined, 0];
   journal = new StoredJournal(
     storage as unknown as Storage,
@@ -78,14 +81,38 @@ it("writes 200 of a kind at a time, of which the shares have as many each, and c
   expect(counted.at(-1)).toEqual({ dropped: 810 });
 });
 
-it("writes 500 counters of a minute at a time, and counts the others", async () => {
+it("has 100 counters a minute, and counts what is on the others as dropped", async () => {
   await flushFirst();
-  for (let round = 0; round < 2; round++) {
-    for (let index = 0; index < 600; index++) journal.count(`code:${index}`);
+  for (const more of [0, 100, 0]) {
+    for (let index = 0; index < 100; index++) journal.count(`code:${index + more}`);
+    await pass(1_000);
   }
+  const sums = counted
+    .slice(1)
+    .map(({ dropped, ...names }) => [
+      dropped,
+      Object.values(names).reduce((sum, count) => sum + count, 0),
+    ]);
+  expect(sums).toEqual([
+    [undefined, 100],
+    [100, 0],
+    [undefined, 100],
+  ]);
+  await pass(60_000);
+  journal.count("code:200");
   await pass(1_000);
-  const { dropped, ...names } = counted.at(-1) ?? {};
-  expect([dropped, Object.keys(names).length, names["code:0"]]).toEqual([200, 500, 2]);
+  expect(counted.at(-1)).toEqual({ "code:200": 1 });
+});
+
+it("keeps the counters of the last 60 minutes of an outage", async () => {
+  isOpen = false;
+  for (let minute = 0; minute < 90; minute++) {
+    journal.count("code:a");
+    await pass(60_000);
+  }
+  isOpen = true;
+  await pass(1_000);
+  expect(minutes).toHaveLength(60);
 });
 
 it("keeps what is new during an outage, but no identity for longer than a second", async () => {

@@ -37,11 +37,15 @@ async function startServer(engine: string, journal: string) {
       const signed = Array.from({ length: Number(requests) }, () =>
         signedRequest(settings, "factor.created", { uuid: crypto.randomUUID() }),
       );
+      // New connections: the server closes those that were idle.
+      const agent = new Agent({ keepAlive: true });
       const startUs = await readCpuUs();
       const sendAll = async () => {
-        for (let one = signed.pop(); one !== undefined; one = signed.pop()) await send(port, one);
+        for (let one = signed.pop(); one !== undefined; one = signed.pop())
+          await send({ port, agent }, one);
       };
       await Promise.all(Array.from({ length: LANES }, sendAll));
+      agent.destroy();
       return ((await readCpuUs()) - startUs) / Number(requests);
     },
     async close() {
@@ -51,10 +55,11 @@ async function startServer(engine: string, journal: string) {
   };
 }
 
-const agent = new Agent({ keepAlive: true });
-
-async function send(port: number, { method, path, headers, body }: SignedRequest): Promise<void> {
-  const sent = request({ port, method, path, headers, agent }).end(body);
+async function send(
+  to: { port: number; agent: Agent },
+  { method, path, headers, body }: SignedRequest,
+): Promise<void> {
+  const sent = request({ ...to, method, path, headers }).end(body);
   const [response] = (await once(sent, "response")) as [
     NodeJS.ReadableStream & { statusCode: number },
   ];
@@ -88,7 +93,6 @@ async function main(): Promise<void> {
   const results: object[] = [];
   for (const engine of ENGINES) results.push(await compare(engine));
   console.table(results);
-  agent.destroy();
 }
 
 void main();

@@ -43,7 +43,7 @@ export function addQueueCommand(program: Command, terminal: Terminal): void {
     .description("count what the queue holds of a user");
   const eraseUser = queues
     .command("erase-user")
-    .description("erase the events, dead letters and outcomes of a user; uuids stay known");
+    .description("erase what the queue holds of a user; uuids stay known");
   for (const command of [countUser, eraseUser]) {
     command
       .argument("<identity>", "entity_identity of the user")

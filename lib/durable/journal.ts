@@ -14,8 +14,12 @@ type NewEntry = Parameters<Journal["append"]>[0];
 
 const MINUTE_MS = 60_000;
 const FLUSH_MS = 1_000;
-/** How many entries of a kind, and how many counters, a flush writes. */
-const MAX_FLUSHED = { entries: 200, counters: 500 };
+/** How many entries of a kind a flush writes. */
+const MAX_ENTRIES = 200;
+/** How many counters a minute has: a receiver may have many accounts. */
+const MAX_COUNTERS = 100;
+/** How many minutes have counters that are not written: longer outages are rare. */
+const MAX_MINUTES = 60;
 /** After so many entries, or so long, what is over the bounds of the store is removed. */
 const TRIM_AFTER = { entries: 500, ms: MINUTE_MS };
 const PROCESS = `${process.pid} on ${hostname()}`;
@@ -33,7 +37,8 @@ export class StoredJournal implements Journal {
   readonly #entries = new Map<EntryKind, NewEntries>();
   /** By the start of their minute. */
   readonly #counters = new Map<number, Map<Count["name"], number>>();
-  #countersSize = 0;
+  /** The names that were counted in the current minute, which starts then. */
+  #counted = { minuteMs: 0, names: new Set<Count["name"]>() };
   readonly #trims = setInterval(() => void this.#trim(), TRIM_AFTER.ms).unref();
   /** The key of the pseudonyms; undefined until the store was read. */
   #secret: string | undefined;
@@ -74,13 +79,17 @@ export class StoredJournal implements Journal {
 
   count(...names: Count["name"][]): void {
     const minuteMs = currentMinuteMs();
+    if (this.#counted.minuteMs !== minuteMs) this.#counted = { minuteMs, names: new Set() };
+    const { names: counted } = this.#counted;
     const counters = this.#counters.get(minuteMs) ?? new Map<Count["name"], number>();
     this.#counters.set(minuteMs, counters);
     for (const name of names) {
-      const count = counters.get(name);
-      if (count === undefined && ++this.#countersSize > MAX_FLUSHED.counters) this.#dropped++;
-      else counters.set(name, (count ?? 0) + 1);
+      if (counted.size < MAX_COUNTERS) counted.add(name);
+      if (counted.has(name)) counters.set(name, (counters.get(name) ?? 0) + 1);
+      else this.#dropped++;
     }
+    const [oldestMs = minuteMs] = this.#counters.keys();
+    if (this.#counters.size > MAX_MINUTES) this.#counters.delete(oldestMs);
     this.#schedule();
   }
 
@@ -145,6 +154,7 @@ export class StoredJournal implements Journal {
   }
 
   async #write(): Promise<void> {
+    if (this.#entries.size + this.#counters.size + this.#dropped === 0) return;
     const isUsable = await this.#isUsable();
     // Also during an outage: an identity is not kept for longer than the pause.
     for (const entries of this.#entries.values()) entries.nameUsers(this.#secret);
@@ -157,9 +167,7 @@ export class StoredJournal implements Journal {
     if (dropped > 0) counts.push({ minuteMs: currentMinuteMs(), name: "dropped", count: dropped });
     this.#entries.clear();
     this.#counters.clear();
-    this.#countersSize = 0;
     this.#dropped = 0;
-    if (counts.length + entries.length === 0) return;
     try {
       await this.#storage.appendEntries(entries, counts);
       this.#untrimmed += entries.length;
@@ -203,10 +211,10 @@ class NewEntries {
 
   /** Whether an entry of a share would be dropped. */
   isFull(share: string): boolean {
-    if (this.#count < MAX_FLUSHED.entries) return false;
+    if (this.#count < MAX_ENTRIES) return false;
     const own = this.#shares.get(share)?.length;
     const shares = this.#shares.size + (own === undefined ? 1 : 0);
-    return ((own ?? 0) + 1) * shares > MAX_FLUSHED.entries;
+    return ((own ?? 0) + 1) * shares > MAX_ENTRIES;
   }
 
   /** Adds an entry; returns whether nothing was dropped, it or another one. */
@@ -215,7 +223,7 @@ class NewEntries {
     const own = this.#shares.get(entry.share) ?? [];
     this.#shares.set(entry.share, own);
     own.push(entry);
-    if (this.#count < MAX_FLUSHED.entries) {
+    if (this.#count < MAX_ENTRIES) {
       this.#count++;
       return true;
     }

@@ -31,7 +31,7 @@ export interface EventQueue {
   store(queued: QueuedEvent, deadlineAtMs: number): Promise<DeliveryResult>;
   /** The outcomes, shared by every process that uses this queue. */
   readonly outcomes: OutcomeStore;
-  /** The history of its requests and events; undefined when it keeps none. */
+  /** The history of its requests and events; undefined when it keeps none. @internal */
   readonly journal?: Journal | undefined;
   /** The health of a receiver with this queue. @default healthy */
   health?(): Promise<Health>;
@@ -185,7 +185,7 @@ export interface EventOperations {
   /**
    * Erases what the queue holds of a user, and returns how much that was. Uuids stay, so that a replay
    * is not handled. The handlers of an event that is `active` run to their end, and never again. An
-   * event that arrives meanwhile may stay: erase again afterwards.
+   * event that arrives meanwhile, and what the journal notes of such an end, may stay: erase again afterwards.
    *
    * @throws TypeError as {@link EventOperations.countUserData}.
    */
