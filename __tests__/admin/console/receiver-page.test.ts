@@ -1,7 +1,7 @@
 import { describeWithBrowser } from "../../support/browser";
 import { startServer } from "../../support/servers";
 import { until } from "../../support/waiting";
-import { startConsole } from "./console-app";
+import { readRows, startConsole } from "./console-app";
 import { OLD_TOKEN, press, ROTATING, submit, useConsolePages } from "./console-page";
 
 const { openConsole, openPage, allowFaults } = useConsolePages();
@@ -182,8 +182,9 @@ describeWithBrowser("the receiver's page", () => {
 
   it("has an address that leads to a request far below, of another day, which stays while it is open", async () => {
     const app = await startConsole();
-    const yesterday = jest.spyOn(performance, "now").mockReturnValue(-80_000_000);
+    const yesterday = jest.spyOn(Date, "now").mockReturnValue(Date.now() - 80_000_000);
     await app.deliver();
+    await until(async () => (await readRows(app)).length === 1);
     yesterday.mockRestore();
     const signedUrl = `${app.publicUrl}/`;
     await app.deliver(undefined, {}, { signedUrl });
