@@ -42,11 +42,11 @@ describeWithBrowser("the receiver's page", () => {
     const deliver = (sending: object, agent: string) =>
       app.deliver("challenge.approved", {}, { ...sending, headers: { "user-agent": agent } });
     await deliver({ signedUrl: `${app.publicUrl}/` }, "a");
-    await notice("/, and publicUrl is", "1 request had a wrong signature.");
+    await notice("/, and publicUrl is", "1 request had a wrong signature, the first at");
     for (const agent of ["b", "b", "b"]) await deliver({ authToken: "f".repeat(32) }, agent);
     await page.getByText("2 problems").click();
-    await notice("Nothing is proven", "1 request and 2 alike had a wrong signature.");
-    await notice("/, and publicUrl is", "1 request had a wrong signature.");
+    await notice("Nothing is proven", "1 request and 2 alike had a wrong signature, the first at");
+    await notice("/, and publicUrl is", "1 request had a wrong signature, the first at");
     // What is proven comes first.
     const [first] = await page.locator("details .notice").allInnerTexts();
     expect(first).toContain("/, and publicUrl is");
