@@ -42,7 +42,9 @@ async function fillReceiver({ push, deliver, publicUrl }: ConsoleApp): Promise<v
   await deliver("challenge.denied", { uuid: "fails" });
   for (let count = 0; count < 5; count++) await deliver();
   await deliver("challenge.approved", {}, { authToken: "f".repeat(32) });
-  await deliver("challenge.approved", {}, { signedUrl: `${publicUrl}/` });
+  // Of one sender, only one request a minute is explained.
+  const headers = { "user-agent": "another" };
+  await deliver("challenge.approved", {}, { signedUrl: `${publicUrl}/`, headers });
   await deliver("challenge.denied");
   const challengeSid = CHALLENGE_SID.replace("b", "c");
   push.waitForChallenge({ challengeSid, entityIdentity: "u" }).catch(() => {});

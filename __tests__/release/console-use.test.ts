@@ -18,7 +18,8 @@ async function startFull() {
   const app = await startConsole({ router, ...ROTATING });
   app.push.on("challenge.denied", () => Promise.reject(new Error("down")));
   for (const suffix of ["/", "?a=1", "#b", "/c"]) {
-    await app.deliver(undefined, {}, { signedUrl: app.publicUrl + suffix });
+    const headers = { "user-agent": `sender ${suffix}` };
+    await app.deliver(undefined, {}, { signedUrl: app.publicUrl + suffix, headers });
   }
   for (const entity_identity of ["jane@example.com", "jane@example.com", "another-user-of-all"]) {
     await app.deliver(undefined, { uuid: "a", entity_identity });

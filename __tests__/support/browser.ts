@@ -12,7 +12,7 @@ export const { describe: describeWithBrowser, it: itInBrowser } = needs(
 
 const VIEWPORT = { width: 1280, height: 860 };
 /** Below the time-out of a test, so that the message names the awaited element. */
-const ACTION_TIMEOUT_MS = 20_000;
+const ACTION_TIMEOUT_MS = 240_000;
 /** The intervals of a page, so that no test waits for seconds until a page asks again. */
 const TIMES_FASTER = 10;
 

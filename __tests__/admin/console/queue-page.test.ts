@@ -24,7 +24,8 @@ describeWithBrowser("the page of the queue", () => {
     await page.getByRole("link", { name: "Queue 6 dead letters" }).click();
     await idle.waitFor();
     await page.locator("h4").first().waitFor();
-    expect(await page.locator("h4").allInnerTexts()).toEqual(["down", "slow", "alone"]);
+    const errors = await page.locator("h4").allInnerTexts();
+    expect(errors.map((text) => text.split(" ", 1)[0])).toEqual(["down", "slow", "alone"]);
     const group = page.locator("article").first();
     await group.locator("summary").first().click();
     const uuids = await group.locator(".dead-letter .mono").allInnerTexts();

@@ -1,7 +1,7 @@
 import { describeWithBrowser } from "../../support/browser";
 import { startServer } from "../../support/servers";
 import { until } from "../../support/waiting";
-import { startConsole } from "./console-app";
+import { readRows, startConsole } from "./console-app";
 import { OLD_TOKEN, press, ROTATING, submit, useConsolePages } from "./console-page";
 
 const { openConsole, openPage, allowFaults } = useConsolePages();
@@ -42,11 +42,11 @@ describeWithBrowser("the receiver's page", () => {
     const deliver = (sending: object, agent: string) =>
       app.deliver("challenge.approved", {}, { ...sending, headers: { "user-agent": agent } });
     await deliver({ signedUrl: `${app.publicUrl}/` }, "a");
-    await notice("/, and publicUrl is", "1 request had a wrong signature.");
+    await notice("/, and publicUrl is", "1 request had a wrong signature, the first at");
     for (const agent of ["b", "b", "b"]) await deliver({ authToken: "f".repeat(32) }, agent);
     await page.getByText("2 problems").click();
-    await notice("Nothing is proven", "1 request and 2 alike had a wrong signature.");
-    await notice("/, and publicUrl is", "1 request had a wrong signature.");
+    await notice("Nothing is proven", "1 request and 2 alike had a wrong signature, the first at");
+    await notice("/, and publicUrl is", "1 request had a wrong signature, the first at");
     // What is proven comes first.
     const [first] = await page.locator("details .notice").allInnerTexts();
     expect(first).toContain("/, and publicUrl is");
@@ -182,8 +182,9 @@ describeWithBrowser("the receiver's page", () => {
 
   it("has an address that leads to a request far below, of another day, which stays while it is open", async () => {
     const app = await startConsole();
-    const yesterday = jest.spyOn(performance, "now").mockReturnValue(-80_000_000);
+    const yesterday = jest.spyOn(Date, "now").mockReturnValue(Date.now() - 80_000_000);
     await app.deliver();
+    await until(async () => (await readRows(app)).length === 1);
     yesterday.mockRestore();
     const signedUrl = `${app.publicUrl}/`;
     await app.deliver(undefined, {}, { signedUrl });

@@ -278,6 +278,9 @@ export interface RejectionCause {
   alike: number;
   /** The newest of them. */
   id: string;
+  /** When the first of them, and of those alike, arrived, and the build of its process. */
+  firstAtMs: number;
+  firstBuild: string | undefined;
 }
 
 /** Totals of the history. */

@@ -61,6 +61,8 @@ export function listCauses(rows: readonly RequestRow[]): RejectionCause[] {
         count: own.length || same.length,
         alike: own.length === 0 ? 0 : same.length - own.length,
         id: newest?.id ?? "",
+        firstAtMs: same.at(-1)?.atMs ?? 0,
+        firstBuild: same.at(-1)?.build,
       };
     })
     .toSorted((a, b) => rank(a) - rank(b));

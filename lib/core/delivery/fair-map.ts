@@ -1,4 +1,4 @@
-import { copyText } from "../../kit/text";
+import { copyText } from "../../kit/copied-text";
 
 /** Measured: an entry, its place in a Map that has just grown, and two texts without characters. */
 const ENTRY_BYTES = 218;

@@ -1,5 +1,5 @@
 import { FairMap } from "./fair-map";
-import { copyText } from "../../kit/text";
+import { copyText } from "../../kit/copied-text";
 import type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./dedupe-store";
 import { warnOnce } from "../../kit/process-warning";
 import { validateOptions, wholeNumber, type OptionRules } from "../../kit/validate-options";

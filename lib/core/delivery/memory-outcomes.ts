@@ -1,4 +1,4 @@
-import { copyText } from "../../kit/text";
+import { copyText } from "../../kit/copied-text";
 import { FairMap } from "./fair-map";
 import { readOutcome, writeOutcome, type ChallengeOutcome } from "./outcome";
 import type { OutcomeStore } from "./outcome-store";

@@ -1,5 +1,6 @@
 import { isSid, type SidPrefix } from "../../kit/sid";
-import { copyText, cutText } from "../../kit/text";
+import { copyText } from "../../kit/copied-text";
+import { cutText } from "../../kit/text";
 import { describeReasons } from "../../kit/thrown-value";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import type { ObservedRequest } from "./inspection";

@@ -1,6 +1,6 @@
 import { Callbacks } from "../../kit/callbacks";
 import { keepNewest } from "../../kit/keep-newest";
-import { copyText } from "../../kit/text";
+import { copyText } from "../../kit/copied-text";
 import { describeReasons } from "../../kit/thrown-value";
 import type { QueuedEvent } from "../delivery/event-queue";
 import type { WebhookError } from "../errors/webhook-error";

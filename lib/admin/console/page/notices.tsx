@@ -1,6 +1,6 @@
 import type { Rejections, ShownHistory } from "../console-view";
 import { Fold, Notice, Time, type Tone } from "./blocks";
-import { formatCount, plural } from "./format";
+import { formatCount, formatDate, plural } from "./format";
 import { queue } from "./queue-page";
 import { Fact, Facts, Received } from "./received";
 import { linkTo, linkToRequests } from "./route";
@@ -14,12 +14,14 @@ interface Problem {
 
 /** Notices above the list, folded into one line: mismatches by cause, attempts that fail, conflicts. */
 export function Notices({ shown: { causes, totals, rows } }: { shown: ShownHistory }) {
-  const problems: Problem[] = causes.map(({ explanation, count, alike, id }) => ({
-    tone: "bad",
-    title: `${plural(count, "request")}${alike > 0 ? ` and ${formatCount(alike)} alike` : ""} had a wrong signature.`,
-    text: explanation?.cause ?? "They were not explained: too many arrived at once.",
-    href: linkTo("requests", id),
-  }));
+  const problems: Problem[] = causes.map(
+    ({ explanation, count, alike, id, firstAtMs, firstBuild }) => ({
+      tone: "bad",
+      title: `${plural(count, "request")}${alike > 0 ? ` and ${formatCount(alike)} alike` : ""} had a wrong signature, the first at ${formatDate(firstAtMs)}${firstBuild ? ` in build ${firstBuild}` : ""}.`,
+      text: explanation?.cause ?? "Too many arrived at once to be explained.",
+      href: linkTo("requests", id),
+    }),
+  );
   const { delayed = 0 } = queue.value ?? {};
   if (delayed > 0) {
     problems.push({

@@ -30,7 +30,7 @@ const PAGES = [
 /** How many things of each page need attention; undefined when not known. */
 function useCounts(): Record<string, number | undefined> {
   const hasReceiver = settings.receiver !== undefined;
-  useEvery(POLL_MS, () => hasReceiver && journal.refresh());
+  useEvery(POLL_MS, journal.refresh);
   useEvery(WEBHOOKS_REFRESH_MS, () => hasReceiver && webhooks.refresh());
   useEvery(QUEUE_REFRESH_MS, () => settings.hasQueue && queue.refresh());
   return {

@@ -94,13 +94,11 @@ function RequestPanel({ shown }: { shown: ShownHistory | undefined }) {
         )}
         {rows.length < found && (
           <p class="state">
-            These are the newest {rows.length} of {formatCount(found)}.
+            The newest {rows.length} of {formatCount(found)}.
           </p>
         )}
         {dropped > 0 && (
-          <p class="state">
-            {formatCount(dropped)} more arrived too fast to be listed. The totals have them.
-          </p>
+          <p class="state">{formatCount(dropped)} more arrived too fast to be listed.</p>
         )}
       </div>
     </>

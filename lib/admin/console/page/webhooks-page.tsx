@@ -39,9 +39,7 @@ export function WebhooksPage() {
             </Notice>
           )}
           {settings.receiver && findings.error === undefined && findings.value?.length === 0 && (
-            <Notice tone="good" title="The webhooks match the receiver.">
-              It gets every event that it handles, once.
-            </Notice>
+            <Notice tone="good" title="The webhooks match the receiver." />
           )}
           <Changes of={["webhook"]} />
           {list.map((webhook) => (
