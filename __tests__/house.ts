@@ -4,6 +4,7 @@
  */
 import { checkAnswers } from "./house/answers";
 import { checkDocuments } from "./house/documents";
+import { checkEqualValues } from "./house/equal-values";
 import { checkLinks } from "./house/links";
 import { checkRooms } from "./house/rooms";
 import { checkScripts } from "./house/scripts";
@@ -14,6 +15,7 @@ const findings = [
   ...checkDocuments(),
   ...checkAnswers(),
   ...checkScripts(),
+  ...checkEqualValues(),
 ];
 for (const finding of findings) console.log(finding);
 console.log(`The house has ${findings.length} findings.`);

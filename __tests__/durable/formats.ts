@@ -17,7 +17,7 @@ import { collect, until } from "../support/waiting";
 
 const FOLDER = join(__dirname, "..", "fixtures", "stores");
 const YEARS_MS = 100 * 365 * 86_400_000;
-const KEPT = { dedupeTtlMs: YEARS_MS, outcomeTtlMs: YEARS_MS, attempts: 2, backoff: 10 };
+const KEPT = { dedupeTtlMs: YEARS_MS, outcomeTtlMs: 2 * YEARS_MS, attempts: 2, backoff: 10 };
 const context = { receiver: "shop", account: "AC-kept", authTokenIndex: 1, publicUrlIndex: 2 };
 /** Not those of `eventFixture`: what the stores of earlier formats hold never changes. */
 const eventOf = (type: PushEventType, uuid: string, ...more: Pair[]) =>

@@ -10,7 +10,8 @@ const resolve = (options: Partial<RedisQueueOptions>) =>
 describe("redisQueue", () => {
   it("has defaults", () => {
     const own = { prefix: "push", durability: "require", replicas: 0 };
-    const times = { dedupeTtlMs: 86_400_000, outcomeTtlMs: 86_400_000, storeTimeoutMs: 8_000 };
+    const dedupeTtlMs = 86_400_000;
+    const times = { dedupeTtlMs, outcomeTtlMs: dedupeTtlMs, storeTimeoutMs: 8_000 };
     const backoff = { type: "exponential", delayMs: 500, jitter: 0.5 };
     const limits = { attempts: 8, backoff, maxPending: 5_000, maxWaiting: 10_000, journal: true };
     const parts = { host: "127.0.0.1", port: 1, db: 0, family: 0 };

@@ -54,7 +54,7 @@ it("gives the space of removed rows back to the disk, and keeps 4 MiB", () => {
   connection.exec("CREATE TABLE old AS SELECT randomblob(12000000)");
   connection.exec("DROP TABLE old");
   const pages = countPages();
-  const operations = new FileOperations(connection, { dedupeTtlMs: 1, outcomeTtlMs: 1 });
+  const operations = new FileOperations(connection, { dedupeTtlMs: 1, outcomeTtlMs: 2 });
   while (operations.purge());
   const givenBack = pages - countPages();
   expect(givenBack).toBeGreaterThanOrEqual(1_900);
@@ -64,7 +64,6 @@ it("gives the space of removed rows back to the disk, and keeps 4 MiB", () => {
 
 it("removes what is over in slices of counted time, in whatever order it ends, and what a clock put years ahead", () => {
   const { connection, close } = openDatabase(createFile(), "q");
-  const TTL_MS = 1_000;
   // The oldest end late: a lowered option. Every second one of the others is over.
   const rows = `WITH RECURSIVE row (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM row WHERE n < 6000)
     SELECT randomblob(16), '', CASE WHEN n <= 1200 THEN ${Date.now()} + 60000000
@@ -74,7 +73,7 @@ it("removes what is over in slices of counted time, in whatever order it ends, a
   const count = (table: string, condition: string) =>
     connection.prepare(`SELECT count(*) AS count FROM ${table} WHERE ${condition}`).get()?.count;
   let readings = 0;
-  const ttls = { dedupeTtlMs: TTL_MS, outcomeTtlMs: TTL_MS };
+  const ttls = { dedupeTtlMs: 1_000, outcomeTtlMs: 2_000 };
   const operations = new FileOperations(connection, ttls, () => readings++);
   let slices = 0;
   for (let isMore = true; isMore; slices++) {
