@@ -2,8 +2,12 @@ import { context, propagation, SpanKind, SpanStatusCode, trace } from "@opentele
 import { pushWebhooks } from "express-push-verification";
 import { instrumentPushWebhooks } from "express-push-verification/otel";
 import { publish, trace as traceOperation } from "../../lib/core/observability/diagnostics";
+import type { Runner } from "../../lib/durable/runner";
+import type { Claims, Storage } from "../../lib/durable/storage";
+import { ClaimingPool, type WorkerContext } from "../../lib/durable/worker";
 import { silent } from "../support/receivers";
 import { startTelemetry } from "../support/telemetry";
+import { until } from "../support/waiting";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";
 
 let telemetry: ReturnType<typeof startTelemetry>;
@@ -66,6 +70,31 @@ it("below a span of the HTTP server, receive is internal and its duration is not
   const receive = telemetry.spans().find(({ name }) => name === "POST /push/events");
   expect(receive?.kind).toBe(SpanKind.INTERNAL);
   expect((await telemetry.readMetrics())["http.server.request.duration"] ?? []).toEqual([]);
+});
+
+it("a worker that waits for events is in no trace", async () => {
+  const asked: string[] = [];
+  /** A store whose client makes a span of each statement. */
+  const ask = async (name: string) => {
+    trace.getTracer("client").startSpan(name).end();
+    asked.push(name);
+    return [];
+  };
+  const storage = { claim: () => ask("claim"), beat: () => ask("beat"), erase: () => ask("erase") };
+  const availability = {
+    assertOpen() {},
+    watchWrite: (write: unknown) => write,
+    isOver: () => false,
+  };
+  const runner = { concurrency: 1 };
+  const parts = { availability, lookForEvents() {} } as unknown as WorkerContext;
+  const pool = new ClaimingPool(storage as unknown as Claims & Storage, parts);
+  const worker = pool.startWorker(runner as unknown as Runner);
+  worker.look?.();
+  await until(() => asked.includes("claim"));
+  pool.stop();
+  expect(asked.toSorted()).toEqual(["beat", "claim"]);
+  expect(telemetry.spans()).toEqual([]);
 });
 
 it("a failed handler makes error spans with the code, and without the message of its error", async () => {

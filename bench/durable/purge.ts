@@ -157,6 +157,7 @@ async function main(): Promise<void> {
   await queue.ready();
   let waiting = 0;
   let stored = 0;
+  const isFull = () => waiting > MAX_WAITING;
   const storesMs: number[] = [];
   queue.work(
     createHandlers().onAny(() => void waiting--),
@@ -165,7 +166,7 @@ async function main(): Promise<void> {
   const endMs = performance.now() + Number(minutes) * MINUTE_MS;
   const lane = async () => {
     while (performance.now() < endMs) {
-      while (waiting > MAX_WAITING) await sleep(1);
+      while (isFull()) await sleep(1);
       const uuid = crypto.randomUUID();
       const challenge_sid = `YC${uuid.replaceAll("-", "")}`;
       const startMs = performance.now();

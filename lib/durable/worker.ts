@@ -1,4 +1,5 @@
 import { EventEmitter, once } from "node:events";
+import { trace } from "../core/door";
 import { parseJson } from "../kit/text";
 import { MAX_TIMER_MS } from "../kit/validate-options";
 import type { Availability } from "./availability";
@@ -113,7 +114,8 @@ export class ClaimingPool implements WorkerPool {
   /** Events that another process stored, or lost, may be due afterwards. */
   async #beat(): Promise<void> {
     await this.#attempt(async () => {
-      await this.#context.availability.watchWrite(this.#storage.beat([...this.#members]));
+      const beat = () => this.#storage.beat([...this.#members]);
+      await this.#context.availability.watchWrite(poll(beat));
       this.#context.lookForEvents();
     });
   }
@@ -135,11 +137,15 @@ export class ClaimingPool implements WorkerPool {
   async #purge(): Promise<void> {
     let pauseMs = PURGE_MS;
     await this.#attempt(async () => {
-      if (await this.#storage.purge()) pauseMs = SLICE_PAUSE_MS;
+      if (await poll(() => this.#storage.purge())) pauseMs = SLICE_PAUSE_MS;
     });
     if (!this.#isStopped) this.#purges = this.#schedulePurge(pauseMs);
   }
 }
+
+/** A subscriber may keep these statements out of its traces. */
+const poll = <Value>(run: () => Promise<Value>): Promise<Value> =>
+  trace("poll", () => ({}), run) as Promise<Value>;
 
 type ClaimableStorage = Claims & Pick<Storage, "erase">;
 
@@ -228,7 +234,8 @@ class ClaimingWorker implements RunningWorker {
       const count = this.#runner.concurrency - this.#running;
       const ids = [...this.#held].map(({ id }) => id);
       // After a failure, the next beat leads to another claim, which also returns the events of this one.
-      const claimed = await this.#storage.claim(this.#member.id, ids, count).catch(() => []);
+      const claim = () => this.#storage.claim(this.#member.id, ids, count);
+      const claimed = await poll(claim).catch(() => []);
       if (this.#context.availability.isOver()) return;
       for (const event of claimed) void this.#handle(event);
       if (claimed.length >= count) this.#isDue = true;

@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import {
   context,
+  createContextKey,
   metrics,
   propagation,
   ROOT_CONTEXT,
@@ -24,6 +25,8 @@ const DURATION = {
     ],
   },
 };
+/** The key of `@opentelemetry/core`, with which the SDK starts no spans: equal texts are one key. */
+const SUPPRESS_TRACING = createContextKey("OpenTelemetry SDK Context Key SUPPRESS_TRACING");
 /** A Web `Request` may have any other method: a client would choose the name of a span. */
 const METHODS = new Set("CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE".split(" "));
 /** Any other text would be a time series of its own. */
@@ -44,6 +47,11 @@ export function instrumentPushWebhooks(): () => void {
     ...observeReceive(spans, instruments),
     ...observeStore(spans, instruments),
     ...observeHandle(spans, instruments),
+    // Each statement of an idle worker would be a trace of its own.
+    "tracing:express-push-verification:poll:start"(message: Traces["poll"]) {
+      const silenced = context.active().setValue(SUPPRESS_TRACING, true);
+      message.around = (run) => context.with(silenced, run);
+    },
   }) as [string, (message: unknown) => void][];
   for (const [name, subscriber] of entries) subscribe(name, subscriber);
   return () => {

@@ -7,6 +7,7 @@ import {
   sqliteCodeOf,
   type SqliteConnection,
 } from "../../../lib/durable/sqlite/node-sqlite";
+import { assertAlone, assertNoLock, lockWriters } from "../../../lib/durable/sqlite/writer-lock";
 import { FileOperations } from "../../../lib/durable/sqlite/operations";
 import { createFile, execute, removeFiles } from "../../support/sqlite";
 
@@ -89,6 +90,22 @@ it("removes what is over in slices of counted time, in whatever order it ends, a
     expect(count(table, "1")).toBe(3_601);
   }
   close();
+});
+
+it("keeps an older SQLite, which loses what two processes write, and others apart", () => {
+  const file = createFile();
+  const [older, newer] = ["3.51.2", "3.51.3"];
+  const database = openDatabase(file, "q");
+  expect(() => assertAlone(file)).toThrow("locked");
+  database.close();
+  assertAlone(file);
+  const lock = lockWriters(file, older);
+  expect(() => lockWriters(file, older)).toThrow("locked");
+  expect(() => assertNoLock(file, newer)).toThrow("locked");
+  lock?.close();
+  lockWriters(file, older)?.close();
+  assertNoLock(file, newer);
+  expect(lockWriters(file, newer)).toBeUndefined();
 });
 
 it("knows the versions of SQLite with which processes may share a file", () => {

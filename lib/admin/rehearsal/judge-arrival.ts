@@ -69,7 +69,8 @@ export async function judgeArrival(
   const { error } = arrival.request ?? { error: arrival.unread };
   const isElsewhere = waited.outcome !== undefined || arrival.state !== undefined;
   if (arrival.request === undefined && isElsewhere) {
-    rows.ok("delivery", arrivalMs(arrival), "Another process received it.");
+    const atMs = waited.outcome === undefined ? performance.now() : waited.atMs;
+    rows.ok("delivery", atMs - arrival.startMs, "Another process received it.");
     judgeAccepted(arrival, waited, given);
   } else if (error !== undefined) judgeError(arrival, error, given);
   else if (arrival.request !== undefined) judgeAccepted(arrival, waited, given);

@@ -111,6 +111,8 @@ export interface Traces {
     /** The trace context that was stored with the event. */
     carrier?: Record<string, string> | undefined;
   };
+  /** A statement of a worker that no event has caused, many a minute: it claims, beats or purges. */
+  poll: TracedOperation<unknown>;
 }
 
 /** The names of the tracing channels. */
@@ -118,6 +120,7 @@ export const TRACE_NAMES = [
   "receive",
   "store",
   "handle",
+  "poll",
 ] as const satisfies readonly (keyof Traces)[];
 
 const tracingChannels = new Map<keyof Traces, TracingChannel>(

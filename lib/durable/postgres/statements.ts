@@ -32,6 +32,9 @@ const OUTDATED = `at not between ${NOW} - ${JOURNAL_MS} and ${NOW} + ${JOURNAL_M
 
 /** Writes a uuid without its hyphens. */
 const hex = (column: string) => `replace(${column}::text, '-', '')`;
+/** Writes a list of uuids without hyphens; hex() of each would take more than storing it. */
+const list = (column: string, table: string) =>
+  `coalesce((select replace(string_agg(${column}, ','), '-', '') from ${table}), '')`;
 /** Writes the rows of a batch, which is the first parameter. */
 const batch = (columns: string) => `json_to_recordset($1::json) as input (${columns})`;
 
@@ -46,9 +49,6 @@ export function writeStatements(schema: string, channel: string, sender: string)
   const entry = `${schema}.entry`;
   const notify = (hasEvents: boolean, keys = "''") =>
     `pg_notify('${channel}', '${sender} ${hasEvents ? "events" : ""} ' || ${keys})`;
-  // Without hyphens, all at once: replace() for each takes more than the row itself.
-  const list = (column: string, table: string) =>
-    `coalesce((select replace(string_agg(${column}, ','), '-', '') from ${table}), '')`;
   const keys = list("key::text", "recorded");
   const record = (rows: string) => `
     insert into ${schema}.outcome as stored (key, value, expires_at) ${rows}

@@ -1,14 +1,9 @@
 import { closeSync, openSync, statSync } from "node:fs";
 import { QueueError } from "../queue-error";
 import { createDamageError, createNoDatabaseError } from "./file-error";
-import {
-  canShare,
-  connect,
-  retryWhileLocked,
-  sqliteCodeOf,
-  type SqliteConnection,
-} from "./node-sqlite";
+import { connect, retryWhileLocked, sqliteCodeOf, type SqliteConnection } from "./node-sqlite";
 import type { Migrations } from "../event-format";
+import { assertAlone, assertNoLock, lockWriters } from "./writer-lock";
 import { createFormat, planMigration, type MigrationPlan, type StoreFormat } from "../store-format";
 import { APPLICATION_ID, MIGRATIONS, SCHEMA } from "./schema";
 
@@ -29,13 +24,17 @@ const OPEN_PAUSE_MS = 50;
 export function openDatabase(file: string, name: string, migrations = MIGRATIONS) {
   function open() {
     createPrivateFile(file);
-    assertOwn(file, name, migrations);
-    const connection = connect(file);
+    const lock = lockWriters(file);
+    let connection: SqliteConnection | undefined;
     try {
+      assertOwn(file, name, migrations);
+      if (lock !== undefined) assertAlone(file);
+      connection = connect(file);
       prepareFile(connection, file, name, migrations);
-      return createDatabase(connection, file);
+      return createDatabase(connection, file, lock);
     } catch (error) {
-      connection.close();
+      connection?.close();
+      lock?.close();
       throw error;
     }
   }
@@ -58,9 +57,6 @@ function prepareFile(
   name: string,
   migrations: Migrations<string>,
 ): void {
-  // Reads the file, too: SQLite reads the schema before the first statement.
-  const version = String(connection.prepare("SELECT sqlite_version() AS version").get()?.version);
-  if (!canShare(version)) connection.exec("PRAGMA locking_mode = EXCLUSIVE");
   // Before the first page is written: a purge can then give the space of removed rows back.
   if (isEmpty(connection)) connection.exec("PRAGMA auto_vacuum = INCREMENTAL");
   const mode = connection.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
@@ -68,6 +64,8 @@ function prepareFile(
   // fsync of macOS does not wait for the disk.
   connection.exec("PRAGMA fullfsync = ON; PRAGMA synchronous = FULL");
   connection.exec("BEGIN IMMEDIATE");
+  // From here on an older SQLite finds that it is not alone.
+  assertNoLock(file);
   if (isEmpty(connection)) {
     connection.exec(SCHEMA);
     connection.prepare("INSERT INTO queue (name, events, written_by) VALUES (?, 0, '')").run(name);
@@ -82,7 +80,7 @@ function prepareFile(
   connection.exec("BEGIN; UPDATE queue SET name = name; ROLLBACK");
 }
 
-function createDatabase(connection: SqliteConnection, file: string) {
+function createDatabase(connection: SqliteConnection, file: string, lock?: SqliteConnection) {
   const wal = `${file}-wal`;
   const inode = inodeOf(file);
   const walInode = inodeOf(wal);
@@ -132,6 +130,7 @@ function createDatabase(connection: SqliteConnection, file: string) {
     close(): void {
       isOpen = false;
       connection.close();
+      lock?.close();
     },
   };
 }

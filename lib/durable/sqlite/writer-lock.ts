@@ -1,0 +1,41 @@
+import { existsSync } from "node:fs";
+import { canShare, connect, type SqliteConnection } from "./node-sqlite";
+
+/**
+ * Locks a file against other processes that write, where this version of SQLite loses what two of them
+ * write; others may read it, as a backup does. The lock is that of another file, `-lock`: with a lock of
+ * the file itself, nobody could read it.
+ *
+ * @returns the connection that holds the lock; undefined for a version without the bug.
+ * @throws the error of SQLite: `SQLITE_BUSY` while another process holds the lock.
+ */
+export function lockWriters(file: string, version = process.versions.sqlite ?? "") {
+  if (canShare(version)) return undefined;
+  const lock = connect(`${file}-lock`);
+  try {
+    lock.exec("BEGIN EXCLUSIVE");
+    return lock;
+  } catch (error) {
+    lock.close();
+    throw error;
+  }
+}
+
+/** Throws `SQLITE_BUSY` while another process has a file open: a newer SQLite holds no lock. */
+export function assertAlone(file: string): void {
+  useConnection(connect(file), "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT");
+}
+
+/** Throws `SQLITE_BUSY` while an older SQLite has a file that this process has opened by now. */
+export function assertNoLock(file: string, version = process.versions.sqlite ?? ""): void {
+  if (!canShare(version) || !existsSync(`${file}-lock`)) return;
+  useConnection(connect(`${file}-lock`), "BEGIN; SELECT count(*) FROM sqlite_schema; COMMIT");
+}
+
+function useConnection(connection: SqliteConnection, sql: string): void {
+  try {
+    connection.exec(sql);
+  } finally {
+    connection.close();
+  }
+}
