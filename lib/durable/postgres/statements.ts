@@ -1,3 +1,4 @@
+import { DUE, MAX_ID, PAGE, writeState } from "../event-rows";
 import {
   JOURNAL_MS,
   LEASE_MS,
@@ -12,19 +13,12 @@ import {
   STALLED,
 } from "../storage";
 
-const PAGE = 100;
-/** Above it are the rows of other programs: the queue gets there in some thousand years. */
-const MAX_ID = 2 ** 52;
 /** How many rows a statement of a purge changes. */
 export const PURGED_ROWS = 1_000;
 
 /** Milliseconds of the server. Unlike `clock_timestamp()`, `now()` keeps an index usable. */
 const NOW = "(extract(epoch from now()) * 1000)::bigint";
-const DUE = "owner is null and failed_at is null";
-
-/** Where an event is whose row exists. */
-const STATE = `case when failed_at is not null then 'dead' when owner is not null then 'active'
-  when run_at > ${NOW} then 'delayed' else 'waiting' end`;
+const STATE = writeState(NOW);
 const CLAIMED = "event.id, body, started, failures + stalls + 1 as attempt, failures, errors";
 
 /** Also of a clock that was far ahead. */

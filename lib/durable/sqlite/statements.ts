@@ -1,3 +1,4 @@
+import { DUE, MAX_ID, PAGE, writeState } from "../event-rows";
 import {
   JOURNAL_MS,
   LEASE_MS,
@@ -12,16 +13,10 @@ import {
   STALLED,
 } from "../storage";
 
-const PAGE = 100;
-/** Above it are the rows of other programs: the queue gets there in some thousand years. */
-const MAX_ID = 2 ** 52;
 /** How many rows a statement of a purge changes: about 1 ms from memory, 10 ms from a disk. */
 export const PURGED_ROWS = 100;
 
-const DUE = "owner IS NULL AND failed_at IS NULL";
-/** Where an event is whose row exists. */
-const STATE = `CASE WHEN failed_at IS NOT NULL THEN 'dead' WHEN owner IS NOT NULL THEN 'active'
-  WHEN run_at > now_ms() THEN 'delayed' ELSE 'waiting' END`;
+const STATE = writeState("now_ms()");
 const CLAIMED = "id, body, failures + stalls + 1 AS attempt, failures, errors";
 const IN_LIST = "id IN (SELECT value FROM json_each(?))";
 const LISTED = `${IN_LIST} AND failed_at IS NOT NULL`;
