@@ -81,11 +81,9 @@ export class StoredJournal implements Journal {
     const minuteMs = currentMinuteMs();
     if (this.#counted.minuteMs !== minuteMs) this.#counted = { minuteMs, names: new Set() };
     const { names: counted } = this.#counted;
-    const counters = this.#counters.get(minuteMs) ?? new Map<Count["name"], number>();
-    this.#counters.set(minuteMs, counters);
     for (const name of names) {
       if (counted.size < MAX_COUNTERS) counted.add(name);
-      if (counted.has(name)) counters.set(name, (counters.get(name) ?? 0) + 1);
+      if (counted.has(name)) this.#add(minuteMs, name, 1);
       else this.#dropped++;
     }
     const [oldestMs = minuteMs] = this.#counters.keys();
@@ -143,6 +141,12 @@ export class StoredJournal implements Journal {
     return this.flush();
   }
 
+  #add(minuteMs: number, name: Count["name"], count: number): void {
+    const counters = this.#counters.get(minuteMs) ?? new Map<Count["name"], number>();
+    this.#counters.set(minuteMs, counters);
+    counters.set(name, (counters.get(name) ?? 0) + count);
+  }
+
   #schedule(): void {
     if (this.#timer !== undefined || this.#flushing !== undefined || this.#isClosed) return;
     const pauseMs = Math.max(0, this.#flushedAtMs + FLUSH_MS - performance.now());
@@ -159,12 +163,13 @@ export class StoredJournal implements Journal {
     // Also during an outage: an identity is not kept for longer than the pause.
     for (const entries of this.#entries.values()) entries.nameUsers(this.#secret);
     if (!isUsable) return;
+    const dropped = this.#dropped;
+    // A name is once in the counts: whoever appends counts what it drops, too.
+    if (dropped > 0) this.#add(currentMinuteMs(), "dropped", dropped);
     const entries = [...this.#entries].flatMap(([kind, added]) => added.toStored(kind));
     const counts: Count[] = [...this.#counters].flatMap(([minuteMs, counters]) =>
       Array.from(counters, ([name, count]) => ({ minuteMs, name, count })),
     );
-    const dropped = this.#dropped;
-    if (dropped > 0) counts.push({ minuteMs: currentMinuteMs(), name: "dropped", count: dropped });
     this.#entries.clear();
     this.#counters.clear();
     this.#dropped = 0;

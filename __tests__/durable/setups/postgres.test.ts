@@ -70,10 +70,12 @@ const RIGHTS = [
   "usage on schema least",
   "select on least.version",
   ...["select", "insert", "update"].map((right) => `${right} on least.queue`),
-  ...["delivery", "event", "outcome", "member"].flatMap((table) =>
+  ...["select", "insert", "delete"].map((right) => `${right} on least.entry`),
+  ...["delivery", "event", "outcome", "member", "minute"].flatMap((table) =>
     ["select", "insert", "update", "delete"].map((right) => `${right} on least.${table}`),
   ),
   "usage on sequence least.event_id_seq",
+  "usage on sequence least.entry_id_seq",
 ];
 
 /** A server with a certificate of its own, and a URL with these parameters. */

@@ -110,7 +110,7 @@ const FOREIGN: Rejection = ["FILE_FOREIGN", /push\.db/];
 // In one line.
 const DAMAGED: Rejection = ["FILE_DAMAGED", /^.*push\.db is damaged \([^*\n]+$/];
 const WRONG = (words: RegExp): Rejection => ["TypeError", words];
-const TABLES = ["queue", "delivery", "event", "outcome", "member"];
+const TABLES = ["queue", "delivery", "event", "outcome", "member", "entry", "minute"];
 
 /** A link to the file that is made so, in another folder. */
 const behindLink = (make: (file: string) => unknown) => async () => {

@@ -201,7 +201,8 @@ async function migrate(
 /** To plan a statement, Postgres checks every column and privilege of it. */
 async function planStatements(client: Client, schema: string, statements: readonly string[]) {
   const plans = statements.map((text) => `explain ${text.replaceAll(/\$\d+/g, "null")}`);
-  await client.query(`${plans.join(";")}; select nextval('"${schema}".event_id_seq')`);
+  const ids = ["event", "entry"].map((table) => `select nextval('"${schema}".${table}_id_seq')`);
+  await client.query([...plans, ...ids].join(";"));
   const { rows } = await client.query<{ name: string }>(
     `select relname as name from pg_class
      where relnamespace = $1::regnamespace and relname = any($2) and row_security_active(oid)`,
