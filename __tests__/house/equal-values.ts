@@ -4,8 +4,8 @@ import { readText, ROOT } from "../support/docs";
 
 /** An object, without one in it. */
 const OBJECT = /\{[^{}]*\}/g;
-/** An option whose name ends with a unit, and its value. */
-const OPTION = /\b(\w+?(Ms|Bytes|Seconds)): (\w+)/g;
+/** An option whose name ends with a unit, and its value: a number or a name. */
+const OPTION = /\b(\w+?(Ms|Bytes|Seconds)): (\w+)(?![\w.(?[])/g;
 
 /** Finds options of one unit that a test sets to one value: it would not see them swapped. */
 export function checkEqualValues(): string[] {
