@@ -218,14 +218,14 @@ describe("lookups for invented accounts", () => {
     const seen: unknown[] = [];
     const resolver = (claimed: object) => void seen.push(claimed);
     const before = measureHeap();
-    for (let index = 0; index < 1_000; index++) {
+    for (let index = 0; index < 400; index++) {
       const sids = { account_sid: sidOf("AC", index), service_sid: sidOf("VA", index) };
       const tag = `${index} ${"x".repeat(60_000)}`;
       const request = eventRequest("factor.created", { ...sids, tag });
       expect(await verify(resolver, { ...request, url: request.path })).toBe("SIGNATURE_MISMATCH");
     }
-    expect(seen).toHaveLength(1_000);
-    // The bodies have 60 MB.
+    expect(seen).toHaveLength(400);
+    // The bodies have 24 MB.
     expect(measureHeap() - before).toBeLessThan(10e6);
   });
 

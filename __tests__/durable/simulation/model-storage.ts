@@ -63,7 +63,7 @@ export interface Ttls {
 }
 
 /** Longer than any schedule: its events come once. */
-export const LASTING: Ttls = { dedupeTtlMs: 2 ** 40, outcomeTtlMs: 3 ** 25 };
+export const LASTING: Ttls = { dedupeTtlMs: 2 ** 40, outcomeTtlMs: 3 ** 26 };
 
 /** Creates an empty storage. */
 export function createModel(nowMs: () => number, listener: ModelListener, ttls = LASTING) {
