@@ -23,7 +23,9 @@ export function lockWriters(file: string, version = process.versions.sqlite ?? "
 
 /** Throws `SQLITE_BUSY` while another process has a file open: a newer SQLite holds no lock. */
 export function assertAlone(file: string): void {
-  useConnection(connect(file), "PRAGMA locking_mode = EXCLUSIVE; BEGIN IMMEDIATE; COMMIT");
+  // In WAL mode, reading takes this lock; BEGIN would write to an empty file, before its auto_vacuum.
+  const sql = "PRAGMA locking_mode = EXCLUSIVE; SELECT count(*) FROM sqlite_schema";
+  useConnection(connect(file), sql);
 }
 
 /** Throws `SQLITE_BUSY` while an older SQLite has a file that this process has opened by now. */
