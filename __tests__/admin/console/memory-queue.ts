@@ -5,7 +5,14 @@ import { eventFixture } from "express-push-verification/testing";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
 
 /** What it holds of each user. */
-export const USER_DATA = { waiting: 1, active: 2, delayed: 3, deadLetters: 4, outcomes: 5, entries: 6 };
+export const USER_DATA = {
+  waiting: 1,
+  active: 2,
+  delayed: 3,
+  deadLetters: 4,
+  outcomes: 5,
+  entries: 6,
+};
 
 /** A queue of dead letters in memory, for tests of the console. */
 export function createMemoryQueue(
