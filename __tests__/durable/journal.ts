@@ -95,7 +95,11 @@ export function describeJournal(engine: StoppableEngine): void {
     const names = await Promise.all(journals.map((one) => one.createPseudonym("ada")));
     expect(new Set(names).size).toBe(1);
     expect(names[0]).not.toBe(await journals[0]!.createPseudonym("bob"));
-    for (const one of journals) one.count("result:stored", "token:AC1:0", "result:stored");
+    for (const one of journals) {
+      // The start of the process is the first of the 200 that it keeps.
+      for (const index of range(210)) one.append(change(String(index)));
+      one.count("result:stored", "token:AC1:0", "result:stored", "dropped");
+    }
     const [reader] = journals;
     const sums = async () => {
       const counts = new Map<string, number>();
@@ -104,7 +108,7 @@ export function describeJournal(engine: StoppableEngine): void {
       return Object.fromEntries(counts);
     };
     await until(async () => (await sums())["token:AC1:0"] === 2);
-    expect(await sums()).toEqual({ "result:stored": 4, "token:AC1:0": 2 });
+    expect(await sums()).toEqual({ "result:stored": 4, "token:AC1:0": 2, dropped: 24 });
   });
 
   it("has the steps of an event, whose errors hold no value of it, and its attempts", async () => {
