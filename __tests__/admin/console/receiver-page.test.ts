@@ -200,6 +200,8 @@ describeWithBrowser("the receiver's page", () => {
     await until(() => page.evaluate("scrollY > 1000"));
     await page.locator(".toggle:focus[aria-expanded=true]").waitFor();
 
+    // It grows until its details are loaded.
+    await page.locator(".details dt", { hasText: "response" }).waitFor();
     const open = page.locator(".requests .line.open");
     const before = await open.boundingBox();
     for (let count = 0; count < 200; count++) await app.deliver("factor.verified");

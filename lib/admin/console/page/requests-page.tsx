@@ -92,7 +92,8 @@ function RequestPanel({ shown }: { shown: ShownHistory | undefined }) {
         ) : (
           <p class="state">{describeNone(shown)}</p>
         )}
-        {rows.length < found && (
+        {/* Always: a page that grows at its end may move what is read. */}
+        {rows.length > 0 && (
           <p class="state">
             The newest {rows.length} of {formatCount(found)}.
           </p>
