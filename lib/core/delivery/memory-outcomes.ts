@@ -1,5 +1,5 @@
-import { copyText } from "../../kit/text";
-import { FairMap } from "./fair-map";
+import { TextColumn } from "../../kit/text-column";
+import { FairMap } from "../../kit/fair-map";
 import { readOutcome, writeOutcome, type ChallengeOutcome } from "./outcome";
 import type { OutcomeStore } from "./outcome-store";
 import { createWaiters, joinOutcomeKey } from "./waiters";
@@ -12,18 +12,21 @@ const BOUNDS = {
   /** How many bytes they may take: 52 MiB, as much as 100,000 whose identities have 64 characters. */
   maxBytes: 54_525_952,
 };
+/** An outcome whose identity has 57 characters. */
+const OUTCOME_BYTES = 254;
+
 /** Creates an {@link OutcomeStore} in the memory of this process, bounded in time, count, bytes. */
 export function createMemoryOutcomes(): OutcomeStore {
-  /** As texts: an object takes twice as much. */
-  const outcomes = new FairMap<string>(BOUNDS);
+  const values = new TextColumn(OUTCOME_BYTES);
+  const outcomes = new FairMap<string>({ ...BOUNDS, values });
   const waiters = createWaiters();
 
   return {
     record(account, outcome) {
       const { challenge_sid: challengeSid } = outcome;
-      // Copied: the escapes of a text beyond ASCII leave one that takes two bytes a character.
-      const text = copyText(writeOutcome(outcome));
-      const added = outcomes.add(account, challengeSid, text, { bytes: text.length });
+      const text = writeOutcome(outcome);
+      const bytes = Math.max(text.length, OUTCOME_BYTES);
+      const added = outcomes.add(account, challengeSid, text, { bytes });
       if (added !== undefined) waiters.resolve(joinOutcomeKey({ account, challengeSid }), outcome);
     },
     async wait(wait) {

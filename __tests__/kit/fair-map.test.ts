@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { FairMap, type FairMapOptions } from "../../../lib/core/delivery/fair-map";
+import { FairMap, type FairMapOptions } from "../../lib/kit/fair-map";
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());

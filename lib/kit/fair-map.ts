@@ -1,9 +1,16 @@
-import { copyText } from "../../kit/text";
+import { copyText } from "./text";
 
-/** Measured: an entry, its place in a Map that has just grown, and two texts without characters. */
+/** Measured: an entry, its place in a Map that has just grown, and a key without characters. */
 const ENTRY_BYTES = 218;
 /** Measured: the objects of an owner and its account. */
 const SHARE_BYTES = 750;
+
+/** The values of a map, by the numbers of their entries. */
+export interface FairValues<Value> {
+  get(index: number): Value | undefined;
+  set(index: number, value: Value): void;
+  delete(index: number): void;
+}
 
 /** Bounds of {@link FairMap}. */
 export interface FairMapOptions<Value> {
@@ -15,17 +22,14 @@ export interface FairMapOptions<Value> {
   ttlMs?: number;
   /** Called for an entry that is evicted before it expires. */
   onEvict?: (value: Value) => void;
+  /** Where values are kept. @default a Map */
+  values?: FairValues<Value>;
 }
 
-/** An entry of a fair map. */
+/** An entry of a fair map, to remove it. */
 export interface FairEntry<Value> {
   readonly share: Share<Value>;
   readonly key: string;
-  readonly value: Value;
-  readonly bytes: number;
-  readonly addedMs: number;
-  older: FairEntry<Value> | undefined;
-  newer: FairEntry<Value> | undefined;
 }
 
 interface Amounts {
@@ -37,9 +41,9 @@ interface Amounts {
 interface Share<Value> {
   readonly owner: string;
   readonly account: Account<Value>;
-  readonly entries: Map<string, FairEntry<Value>>;
-  oldest: FairEntry<Value> | undefined;
-  newest: FairEntry<Value> | undefined;
+  readonly indexes: Map<string, number>;
+  oldest: number;
+  newest: number;
 }
 
 interface Account<Value> extends Amounts {
@@ -47,12 +51,23 @@ interface Account<Value> extends Amounts {
   readonly shares: Map<string, Share<Value>>;
 }
 
+const NONE = -1;
+
+/** What `#numbers` has of an entry: the entries beside it in its share, its bytes, and when it was added. */
+const OLDER = 0;
+const NEWER = 1;
+const BYTES = 2;
+const ADDED_MS = 3;
+const NUMBERS = 4;
+
 /**
  * A map that is bounded in entries, bytes and time. Entries belong to an owner, owners to an account.
  *
  * At a limit, the map chooses one of the accounts that have the most, then the owner in it that has
  * the most, and removes the oldest entry of this owner. An account with less than an equal share
  * loses nothing.
+ *
+ * An entry is a number, whose fields are in columns: see `TextColumn` for the reason.
  */
 export class FairMap<Value> {
   readonly #maxEntries: number;
@@ -66,19 +81,27 @@ export class FairMap<Value> {
   #candidates: Account<Value>[] = [];
   /** How much an account must have to be evicted from. */
   #largestMin = 0;
+  #numbers = new Float64Array(NUMBERS * 16);
+  readonly #keys: string[] = [];
+  readonly #values: FairValues<Value>;
+  /** The numbers of removed entries. */
+  readonly #free: number[] = [];
 
   constructor(options: FairMapOptions<Value>) {
     this.#maxEntries = options.maxEntries;
     this.#maxBytes = options.maxBytes ?? Infinity;
     this.#ttlMs = options.ttlMs ?? Infinity;
     this.#onEvict = options.onEvict;
+    this.#values = options.values ?? new Map<number, Value>();
   }
 
   /** Returns the value of an account that has no owners. */
   get(account: string, key: string): Value | undefined {
     const share = this.#accounts.get(account)?.shares.get("");
-    if (share !== undefined) this.#removeExpired(share, performance.now());
-    return share?.entries.get(key)?.value;
+    if (share === undefined) return undefined;
+    this.#removeExpired(share, performance.now());
+    const index = share.indexes.get(key);
+    return index === undefined ? undefined : this.#values.get(index);
   }
 
   /** Adds a value unless the owner has one for this key; returns the new entry. */
@@ -91,44 +114,60 @@ export class FairMap<Value> {
     const addedMs = performance.now();
     const known = this.#accounts.get(account)?.shares.get(owner);
     if (known !== undefined) this.#removeExpired(known, addedMs);
-    if (known?.entries.has(key) === true) return undefined;
+    if (known?.indexes.has(key) === true) return undefined;
     // A share without entries was removed.
     const share =
-      known === undefined || known.entries.size === 0 ? this.#addShare(account, owner) : known;
+      known === undefined || known.indexes.size === 0 ? this.#addShare(account, owner) : known;
     const ownKey = copyText(key);
-    const entry: FairEntry<Value> = {
-      share,
-      key: ownKey,
-      value,
-      bytes: bytes + ENTRY_BYTES + countBytes(ownKey),
-      addedMs,
-      older: share.newest,
-      newer: undefined,
-    };
-    if (share.newest === undefined) share.oldest = entry;
-    else share.newest.newer = entry;
-    share.newest = entry;
-    share.entries.set(ownKey, entry);
-    this.#count(share, 1, entry.bytes);
+    const index = this.#takeIndex();
+    this.#keys[index] = ownKey;
+    this.#values.set(index, value);
+    const allBytes = bytes + ENTRY_BYTES + countBytes(ownKey);
+    this.#numbers.set([share.newest, NONE, allBytes, addedMs], NUMBERS * index);
+    if (share.newest === NONE) share.oldest = index;
+    else this.#numbers[NUMBERS * share.newest + NEWER] = index;
+    share.newest = index;
+    share.indexes.set(ownKey, index);
+    this.#count(share, 1, allBytes);
     this.#evict(share.account, addedMs);
-    return entry;
+    return { share, key: ownKey };
   }
 
   /** Removes an entry, unless it was removed before. */
-  remove(entry: FairEntry<Value>): void {
-    const { share, key, bytes, older, newer } = entry;
-    if (share.entries.get(key) !== entry) return;
-    if (older === undefined) share.oldest = newer;
-    else older.newer = newer;
-    if (newer === undefined) share.newest = older;
-    else newer.older = older;
-    this.#count(share, -1, -bytes);
-    const { entries, account, owner } = share;
-    entries.delete(key);
-    if (entries.size > 0) return;
+  remove({ share, key }: FairEntry<Value>): void {
+    const index = share.indexes.get(key);
+    if (index === undefined) return;
+    const older = this.#read(index, OLDER);
+    const newer = this.#read(index, NEWER);
+    if (older === NONE) share.oldest = newer;
+    else this.#numbers[NUMBERS * older + NEWER] = newer;
+    if (newer === NONE) share.newest = older;
+    else this.#numbers[NUMBERS * newer + OLDER] = older;
+    this.#count(share, -1, -this.#read(index, BYTES));
+    const { indexes, account, owner } = share;
+    indexes.delete(key);
+    this.#keys[index] = "";
+    this.#values.delete(index);
+    this.#free.push(index);
+    if (indexes.size > 0) return;
     this.#count(share, 0, -SHARE_BYTES);
     account.shares.delete(owner);
     if (account.shares.size === 0) this.#accounts.delete(account.name);
+  }
+
+  /** Returns the number of a new entry. */
+  #takeIndex(): number {
+    const index = this.#free.pop() ?? this.#keys.length;
+    if (NUMBERS * index === this.#numbers.length) {
+      const numbers = new Float64Array(2 * this.#numbers.length);
+      numbers.set(this.#numbers);
+      this.#numbers = numbers;
+    }
+    return index;
+  }
+
+  #read(index: number, field: number): number {
+    return this.#numbers[NUMBERS * index + field] as number;
   }
 
   #addShare(name: string, owner: string): Share<Value> {
@@ -141,9 +180,9 @@ export class FairMap<Value> {
     const share: Share<Value> = {
       owner: copyText(owner),
       account,
-      entries: new Map(),
-      oldest: undefined,
-      newest: undefined,
+      indexes: new Map(),
+      oldest: NONE,
+      newest: NONE,
     };
     account.shares.set(share.owner, share);
     this.#accounts.set(account.name, account);
@@ -159,8 +198,8 @@ export class FairMap<Value> {
   }
 
   #removeExpired(share: Share<Value>, nowMs: number): void {
-    while (share.oldest !== undefined && nowMs - share.oldest.addedMs >= this.#ttlMs) {
-      this.remove(share.oldest);
+    while (share.oldest !== NONE && nowMs - this.#read(share.oldest, ADDED_MS) >= this.#ttlMs) {
+      this.#removeOldest(share);
     }
   }
 
@@ -203,12 +242,16 @@ export class FairMap<Value> {
   #evictOldest({ shares }: Account<Value>): void {
     let most: Share<Value> | undefined;
     for (const share of shares.values()) {
-      if (most === undefined || share.entries.size > most.entries.size) most = share;
+      if (most === undefined || share.indexes.size > most.indexes.size) most = share;
     }
-    const oldest = most?.oldest;
-    if (oldest === undefined) return;
-    this.remove(oldest);
-    this.#onEvict?.(oldest.value);
+    if (most === undefined) return;
+    const value = this.#values.get(most.oldest) as Value;
+    this.#removeOldest(most);
+    this.#onEvict?.(value);
+  }
+
+  #removeOldest(share: Share<Value>): void {
+    this.remove({ share, key: this.#keys[share.oldest] as string });
   }
 }
 
