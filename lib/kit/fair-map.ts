@@ -1,6 +1,7 @@
 import { copyText } from "./text";
+import { TextColumn } from "./text-column";
 
-/** Measured: an entry, its place in a Map that has just grown, and a key without characters. */
+/** Measured: the fields of an entry, in columns that have just grown, and a key beyond its place. */
 const ENTRY_BYTES = 218;
 /** Measured: the objects of an owner and its account. */
 const SHARE_BYTES = 750;
@@ -37,11 +38,13 @@ interface Amounts {
   bytes: number;
 }
 
-/** The entries of one owner, linked: the first key of a Map is slow to find after many deletions. */
+/** The entries of one owner, linked by their age. */
 interface Share<Value> {
   readonly owner: string;
   readonly account: Account<Value>;
-  readonly indexes: Map<string, number>;
+  /** Begins the hash of each key: owners may have equal keys. */
+  readonly seed: number;
+  entries: number;
   oldest: number;
   newest: number;
 }
@@ -52,13 +55,9 @@ interface Account<Value> extends Amounts {
 }
 
 const NONE = -1;
-
-/** What `#numbers` has of an entry: the entries beside it in its share, its bytes, and when it was added. */
-const OLDER = 0;
-const NEWER = 1;
-const BYTES = 2;
-const ADDED_MS = 3;
-const NUMBERS = 4;
+/** UUIDs and SIDs have as many characters or fewer. */
+const KEY_BYTES = 38;
+const FIRST_ENTRIES = 16;
 
 /**
  * A map that is bounded in entries, bytes and time. Entries belong to an owner, owners to an account.
@@ -67,7 +66,7 @@ const NUMBERS = 4;
  * the most, and removes the oldest entry of this owner. An account with less than an equal share
  * loses nothing.
  *
- * An entry is a number, whose fields are in columns: see `TextColumn` for the reason.
+ * An entry is a number, and its fields are in columns, for the reason that `TextColumn` has.
  */
 export class FairMap<Value> {
   readonly #maxEntries: number;
@@ -81,9 +80,19 @@ export class FairMap<Value> {
   #candidates: Account<Value>[] = [];
   /** How much an account must have to be evicted from. */
   #largestMin = 0;
-  #numbers = new Float64Array(NUMBERS * 16);
-  readonly #keys: string[] = [];
+
+  readonly #keys = new TextColumn(KEY_BYTES);
   readonly #values: FairValues<Value>;
+  readonly #shares: (Share<Value> | undefined)[] = [];
+  /** The entries beside each in its share. */
+  #older = new Int32Array(FIRST_ENTRIES);
+  #newer = new Int32Array(FIRST_ENTRIES);
+  #bytes = new Float64Array(FIRST_ENTRIES);
+  #addedMs = new Float64Array(FIRST_ENTRIES);
+  #hashes = new Int32Array(FIRST_ENTRIES);
+  /** The first entry of each hash, and the next one of the same. */
+  #firsts = new Int32Array(FIRST_ENTRIES).fill(NONE);
+  #nexts = new Int32Array(FIRST_ENTRIES);
   /** The numbers of removed entries. */
   readonly #free: number[] = [];
 
@@ -100,8 +109,8 @@ export class FairMap<Value> {
     const share = this.#accounts.get(account)?.shares.get("");
     if (share === undefined) return undefined;
     this.#removeExpired(share, performance.now());
-    const index = share.indexes.get(key);
-    return index === undefined ? undefined : this.#values.get(index);
+    const entry = this.#find(share, key);
+    return entry === NONE ? undefined : this.#values.get(entry);
   }
 
   /** Adds a value unless the owner has one for this key; returns the new entry. */
@@ -114,60 +123,101 @@ export class FairMap<Value> {
     const addedMs = performance.now();
     const known = this.#accounts.get(account)?.shares.get(owner);
     if (known !== undefined) this.#removeExpired(known, addedMs);
-    if (known?.indexes.has(key) === true) return undefined;
+    if (known !== undefined && this.#find(known, key) !== NONE) return undefined;
     // A share without entries was removed.
     const share =
-      known === undefined || known.indexes.size === 0 ? this.#addShare(account, owner) : known;
-    const ownKey = copyText(key);
-    const index = this.#takeIndex();
-    this.#keys[index] = ownKey;
-    this.#values.set(index, value);
-    const allBytes = bytes + ENTRY_BYTES + countBytes(ownKey);
-    this.#numbers.set([share.newest, NONE, allBytes, addedMs], NUMBERS * index);
-    if (share.newest === NONE) share.oldest = index;
-    else this.#numbers[NUMBERS * share.newest + NEWER] = index;
-    share.newest = index;
-    share.indexes.set(ownKey, index);
-    this.#count(share, 1, allBytes);
+      known === undefined || known.entries === 0 ? this.#addShare(account, owner) : known;
+    const entry = this.#takeNumber();
+    this.#keys.set(entry, key);
+    this.#values.set(entry, value);
+    this.#shares[entry] = share;
+    this.#bytes[entry] = bytes + ENTRY_BYTES + countBytes(key);
+    this.#addedMs[entry] = addedMs;
+    this.#hashes[entry] = hash(key, share.seed);
+    this.#index(entry);
+    this.#older[entry] = share.newest;
+    this.#newer[entry] = NONE;
+    if (share.newest === NONE) share.oldest = entry;
+    else this.#newer[share.newest] = entry;
+    share.newest = entry;
+    this.#count(share, 1, this.#bytes[entry]);
     this.#evict(share.account, addedMs);
-    return { share, key: ownKey };
+    return { share, key };
   }
 
-  /** Removes an entry, unless it was removed before. */
+  /** Removes the entry of this key, unless it was removed before. */
   remove({ share, key }: FairEntry<Value>): void {
-    const index = share.indexes.get(key);
-    if (index === undefined) return;
-    const older = this.#read(index, OLDER);
-    const newer = this.#read(index, NEWER);
+    const entry = this.#find(share, key);
+    if (entry !== NONE) this.#remove(entry, share);
+  }
+
+  #remove(entry: number, share: Share<Value>): void {
+    const older = this.#older[entry] as number;
+    const newer = this.#newer[entry] as number;
     if (older === NONE) share.oldest = newer;
-    else this.#numbers[NUMBERS * older + NEWER] = newer;
+    else this.#newer[older] = newer;
     if (newer === NONE) share.newest = older;
-    else this.#numbers[NUMBERS * newer + OLDER] = older;
-    this.#count(share, -1, -this.#read(index, BYTES));
-    const { indexes, account, owner } = share;
-    indexes.delete(key);
-    this.#keys[index] = "";
-    this.#values.delete(index);
-    this.#free.push(index);
-    if (indexes.size > 0) return;
+    else this.#older[newer] = older;
+    this.#unindex(entry);
+    this.#keys.delete(entry);
+    this.#values.delete(entry);
+    this.#shares[entry] = undefined;
+    this.#free.push(entry);
+    this.#count(share, -1, -(this.#bytes[entry] as number));
+    if (share.entries > 0) return;
+    const { account, owner } = share;
     this.#count(share, 0, -SHARE_BYTES);
     account.shares.delete(owner);
     if (account.shares.size === 0) this.#accounts.delete(account.name);
   }
 
-  /** Returns the number of a new entry. */
-  #takeIndex(): number {
-    const index = this.#free.pop() ?? this.#keys.length;
-    if (NUMBERS * index === this.#numbers.length) {
-      const numbers = new Float64Array(2 * this.#numbers.length);
-      numbers.set(this.#numbers);
-      this.#numbers = numbers;
+  #find(share: Share<Value>, key: string): number {
+    const keyHash = hash(key, share.seed);
+    let entry = this.#firsts[keyHash & (this.#firsts.length - 1)] as number;
+    while (entry !== NONE) {
+      const isEqual = this.#hashes[entry] === keyHash && this.#shares[entry] === share;
+      if (isEqual && this.#keys.get(entry) === key) return entry;
+      entry = this.#nexts[entry] as number;
     }
-    return index;
+    return NONE;
   }
 
-  #read(index: number, field: number): number {
-    return this.#numbers[NUMBERS * index + field] as number;
+  #index(entry: number): void {
+    const at = (this.#hashes[entry] as number) & (this.#firsts.length - 1);
+    this.#nexts[entry] = this.#firsts[at] as number;
+    this.#firsts[at] = entry;
+  }
+
+  #unindex(entry: number): void {
+    const at = (this.#hashes[entry] as number) & (this.#firsts.length - 1);
+    const next = this.#nexts[entry] as number;
+    let before = this.#firsts[at] as number;
+    if (before === entry) {
+      this.#firsts[at] = next;
+      return;
+    }
+    while (this.#nexts[before] !== entry) before = this.#nexts[before] as number;
+    this.#nexts[before] = next;
+  }
+
+  /** Returns the number of a new entry. */
+  #takeNumber(): number {
+    const entry = this.#free.pop() ?? this.#shares.length;
+    if (entry === this.#older.length) this.#grow();
+    return entry;
+  }
+
+  #grow(): void {
+    const entries = this.#older.length;
+    this.#older = extend(this.#older, new Int32Array(2 * entries));
+    this.#newer = extend(this.#newer, new Int32Array(2 * entries));
+    this.#bytes = extend(this.#bytes, new Float64Array(2 * entries));
+    this.#addedMs = extend(this.#addedMs, new Float64Array(2 * entries));
+    this.#hashes = extend(this.#hashes, new Int32Array(2 * entries));
+    this.#nexts = new Int32Array(2 * entries);
+    this.#firsts = new Int32Array(2 * entries).fill(NONE);
+    // None is free.
+    for (let entry = 0; entry < entries; entry++) this.#index(entry);
   }
 
   #addShare(name: string, owner: string): Share<Value> {
@@ -180,7 +230,8 @@ export class FairMap<Value> {
     const share: Share<Value> = {
       owner: copyText(owner),
       account,
-      indexes: new Map(),
+      seed: hash(owner, hash(name, takeSeed())),
+      entries: 0,
       oldest: NONE,
       newest: NONE,
     };
@@ -190,7 +241,9 @@ export class FairMap<Value> {
     return share;
   }
 
-  #count({ account }: Share<Value>, entries: number, bytes: number): void {
+  #count(share: Share<Value>, entries: number, bytes: number): void {
+    const { account } = share;
+    share.entries += entries;
     account.entries += entries;
     account.bytes += bytes;
     this.#held.entries += entries;
@@ -198,12 +251,15 @@ export class FairMap<Value> {
   }
 
   #removeExpired(share: Share<Value>, nowMs: number): void {
-    while (share.oldest !== NONE && nowMs - this.#read(share.oldest, ADDED_MS) >= this.#ttlMs) {
-      this.#removeOldest(share);
+    while (
+      share.oldest !== NONE &&
+      nowMs - (this.#addedMs[share.oldest] as number) >= this.#ttlMs
+    ) {
+      this.#remove(share.oldest, share);
     }
   }
 
-  /** Evicts from this.#accounts that have at least an equal share, and 90 % of the largest one's amount. */
+  /** Evicts from accounts that have at least an equal share, and 90 % of the largest one's amount. */
   #evict(adding: Account<Value>, nowMs: number): void {
     for (;;) {
       const total =
@@ -227,7 +283,7 @@ export class FairMap<Value> {
     }
   }
 
-  /** A search takes as long as there are this.#accounts, so several evictions share its result. */
+  /** A search takes as long as the list of accounts, so several evictions share its result. */
   #listCandidates(total: keyof Amounts, nowMs: number): Account<Value>[] {
     let most = 0;
     for (const account of this.#accounts.values()) {
@@ -242,20 +298,40 @@ export class FairMap<Value> {
   #evictOldest({ shares }: Account<Value>): void {
     let most: Share<Value> | undefined;
     for (const share of shares.values()) {
-      if (most === undefined || share.indexes.size > most.indexes.size) most = share;
+      if (most === undefined || share.entries > most.entries) most = share;
     }
     if (most === undefined) return;
     const value = this.#values.get(most.oldest) as Value;
-    this.#removeOldest(most);
+    this.#remove(most.oldest, most);
     this.#onEvict?.(value);
-  }
-
-  #removeOldest(share: Share<Value>): void {
-    this.remove({ share, key: this.#keys[share.oldest] as string });
   }
 }
 
 /** Returns how many bytes the characters of a text take at most: two each if one is beyond ASCII. */
 function countBytes(text: string): number {
   return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
+}
+
+/** Returns the longer column, with what the shorter one has. */
+function extend<Column extends Int32Array | Float64Array>(shorter: Column, longer: Column): Column {
+  longer.set(shorter);
+  return longer;
+}
+
+let firstSeed: number | undefined;
+
+/** Not while a module loads: Cloudflare Workers forbid random values then. */
+function takeSeed(): number {
+  firstSeed ??= crypto.getRandomValues(new Int32Array(1))[0] ?? 0;
+  return firstSeed;
+}
+
+/** Hashes a text. Without the seed, nobody can choose texts that have one hash. */
+function hash(text: string, seed: number): number {
+  let result = seed;
+  for (let index = 0; index < text.length; index++) {
+    result = Math.imul(result ^ text.charCodeAt(index), 0x5bd1e995);
+    result ^= result >>> 15;
+  }
+  return result;
 }

@@ -29,9 +29,15 @@ export class TextColumn {
     );
   }
 
+  /** Returns how many bytes a text takes here. */
+  countBytes(text: string): number {
+    const bytes = Buffer.byteLength(text);
+    return this.#placeBytes + (this.#isLong(bytes) ? bytes : 0);
+  }
+
   set(index: number, text: string): void {
     const bytes = Buffer.byteLength(text);
-    if (LENGTH_BYTES + bytes > this.#placeBytes) {
+    if (this.#isLong(bytes)) {
       this.#longTexts.set(index, copyText(text));
       return;
     }
@@ -42,6 +48,10 @@ export class TextColumn {
 
   delete(index: number): void {
     this.#longTexts.delete(index);
+  }
+
+  #isLong(bytes: number): boolean {
+    return LENGTH_BYTES + bytes > this.#placeBytes;
   }
 
   #find(index: number): { buffer: Buffer; at: number } {

@@ -54,11 +54,12 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
   validateOptions("createMemoryDedupe", options, RULES);
   const { ttlMs = 86_400_000, maxEntries = 100_000, maxBytes = 33_554_432 } = options;
   const running = new Map<string, RunningClaim>();
+  const values = new TextColumn(HASH_BYTES);
   const handled = new FairMap<string>({
     ttlMs,
     maxEntries,
     maxBytes,
-    values: new TextColumn(HASH_BYTES),
+    values,
     onEvict: () => warnOnce("DEDUPE_EVICTED", EVICTED, store),
   });
 
@@ -79,7 +80,8 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
       const claim = takeClaim(claimed);
       if (claim === undefined) return;
       const { contentHash } = claim;
-      handled.add(claimed.accountSid, claimed.uuid, contentHash, { bytes: contentHash.length });
+      const bytes = values.countBytes(contentHash);
+      handled.add(claimed.accountSid, claimed.uuid, contentHash, { bytes });
     },
     release: (claimed) => void takeClaim(claimed),
   };

@@ -12,8 +12,8 @@ const BOUNDS = {
   /** How many bytes they may take: 52 MiB, as much as 100,000 whose identities have 64 characters. */
   maxBytes: 54_525_952,
 };
-/** An outcome whose identity has 57 characters. */
-const OUTCOME_BYTES = 254;
+/** An outcome whose identity has 64 characters. */
+const OUTCOME_BYTES = 262;
 
 /** Creates an {@link OutcomeStore} in the memory of this process, bounded in time, count, bytes. */
 export function createMemoryOutcomes(): OutcomeStore {
@@ -25,7 +25,7 @@ export function createMemoryOutcomes(): OutcomeStore {
     record(account, outcome) {
       const { challenge_sid: challengeSid } = outcome;
       const text = writeOutcome(outcome);
-      const bytes = Math.max(text.length, OUTCOME_BYTES);
+      const bytes = values.countBytes(text);
       const added = outcomes.add(account, challengeSid, text, { bytes });
       if (added !== undefined) waiters.resolve(joinOutcomeKey({ account, challengeSid }), outcome);
     },

@@ -1,8 +1,7 @@
 import type { IncomingMessage } from "node:http";
-// Not the global ones: a test may fake the timers of its app, also before this is loaded.
-import { clearTimeout, setImmediate, setTimeout } from "node:timers";
+import { clearTimeout } from "node:timers";
 import { isUint8Array } from "node:util/types";
-import { readThrown } from "../../kit/thrown-value";
+import { Callbacks } from "../../kit/callbacks";
 import { WebhookError } from "../errors/webhook-error";
 import { encodeForm } from "../../kit/text";
 import { assertWellFormed, decodeForm, isRawBody, type Form } from "../event/form";
@@ -85,6 +84,7 @@ export function readAgain(req: IncomingMessage, { limitBytes }: BodyLimits): Uin
 export function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
     if (req.destroyed) return reject(truncated(req.errored));
+    const callbacks = new Callbacks(reject);
     const collector = new BodyCollector(limits.limitBytes);
     let isSettled = false;
     let timer: NodeJS.Timeout | undefined;
@@ -93,35 +93,34 @@ export function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promis
       clearTimeout(timer);
       reject(error);
       // Flow control then stops the client, until the response is written.
-      readThrown(() => req.pause());
+      req.pause();
     };
     const cut = (cause?: unknown) => {
       if (!isSettled) fail(truncated(cause));
     };
-    // No listener throws, which would end the process: `req` may imitate a request, even without `on`.
-    const emitter: Partial<IncomingMessage> = req;
-    emitter.on?.("data", (chunk: unknown) => {
-      if (isSettled) return;
-      try {
-        collector.add(chunk, req.readableEncoding);
-      } catch (error) {
-        fail(error);
-      }
-    });
-    emitter.on?.("end", () => {
-      isSettled = true;
-      clearTimeout(timer);
-      resolve(collector.take());
-    });
-    emitter.on?.("error", cut);
-    emitter.on?.("close", cut);
+    callbacks
+      .on(req, "data", (chunk: unknown) => {
+        if (isSettled) return;
+        try {
+          collector.add(chunk, req.readableEncoding);
+        } catch (error) {
+          fail(error);
+        }
+      })
+      .on(req, "end", () => {
+        isSettled = true;
+        clearTimeout(timer);
+        resolve(collector.take());
+      })
+      .on(req, "error", cut)
+      .on(req, "close", cut);
     // Another middleware may have paused it; a mock has no such state.
     if (isStream(req) && req.isPaused()) req.resume();
     // Most bodies arrive with their headers, and need no timer.
-    setImmediate(() => {
+    callbacks.setImmediate(() => {
       if (isSettled) return;
-      timer = setTimeout(() => {
-        const isHeld = readThrown(() => req.readableLength > 0) === true;
+      timer = callbacks.setTimeout(() => {
+        const isHeld = req.readableLength > 0;
         fail(isHeld ? consumed("another listener holds the stream") : bodyTimeout(limits));
       }, bodyTimeMs(limits));
     });
@@ -138,7 +137,8 @@ export async function readWebStream(body: ReadableStream, limits: BodyLimits): P
   const reader = (body as ReadableStream<Uint8Array>).getReader();
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => reject(bodyTimeout(limits)), bodyTimeMs(limits));
+    const callbacks = new Callbacks(reject);
+    timer = callbacks.setTimeout(() => reject(bodyTimeout(limits)), bodyTimeMs(limits));
   });
   try {
     return await Promise.race([collect(reader, limits), late]);
