@@ -1,6 +1,8 @@
 "use strict";
 /** One contestant in a process of its own; says its port, and its CPU time when asked. */
 const http = require("node:http");
+const { setFlagsFromString } = require("node:v8");
+const { runInNewContext } = require("node:vm");
 const express = require("express");
 const { z } = require("zod");
 const { allByHand, HEADER, leastByHand, readOnly } = require("./by-hand.cjs");
@@ -133,7 +135,14 @@ const server = http.createServer(isFast ? fastClasses(listener) : {}, listener);
 server.keepAliveTimeout = 0;
 server.listen(0, "127.0.0.1", () => process.send({ port: server.address().port }));
 process.once("SIGTERM", () => process.exit(0));
-process.on("message", () => {
+process.on("message", (message) => {
+  if (message === "collect") collectGarbage();
   const { user, system } = process.cpuUsage();
-  process.send({ cpuMicros: user + system, rss: process.memoryUsage.rss() });
+  const { rss, heapTotal, heapUsed } = process.memoryUsage();
+  process.send({ cpuMicros: user + system, rss, heapTotal, heapUsed });
 });
+
+function collectGarbage() {
+  setFlagsFromString("--expose-gc");
+  runInNewContext("gc")();
+}

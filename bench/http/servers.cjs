@@ -5,7 +5,10 @@ const { once } = require("node:events");
 const { AUTH_TOKEN, PUBLIC_URL } = require("./requests.cjs");
 const { pin, SERVER_CORE } = require("./cores.cjs");
 
-/** Starts a contestant; `measure` tells its CPU time in µs and its RSS in bytes so far. */
+/**
+ * Starts a contestant; `measure` tells its CPU time in µs and its memory in bytes so far, with
+ * "collect" after a collection of garbage.
+ */
 async function startServer(contestant, mode = "normal", settings = {}) {
   const [command, ...args] = pin(SERVER_CORE, [process.execPath, `${__dirname}/server.cjs`]);
   const child = spawn(command, args, {
@@ -22,8 +25,8 @@ async function startServer(contestant, mode = "normal", settings = {}) {
   const [{ port }] = await once(child, "message");
   return {
     port,
-    async measure() {
-      child.send("measure");
+    async measure(message = "measure") {
+      child.send(message);
       const [figures] = await once(child, "message");
       return figures;
     },
