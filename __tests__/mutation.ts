@@ -36,6 +36,8 @@ async function mutate(file: string): Promise<void> {
     jest: {
       config: {
         testMatch: tests.map((test) => `<rootDir>/__tests__/${test}.test.ts`),
+        // Stryker resolves it from its copy of the repository, and knows no <rootDir>.
+        testEnvironment: "./__tests__/support/environment.js",
         globalSetup: null,
         reporters: [],
       },

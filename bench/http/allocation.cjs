@@ -222,7 +222,7 @@ function runAlone(name, what) {
 const PRINTS = { figures: printFigures, allocators: printAllocators };
 const HEAD = "   bytes    kept  promises";
 
-async function allocation(what = "all", name = undefined) {
+async function allocation([what = "all", name]) {
   if (name !== undefined) return PRINTS[what](name);
   if (what !== "allocators") console.log(HEAD);
   if (what === "default") return printFigures(DEFAULT);
@@ -231,4 +231,4 @@ async function allocation(what = "all", name = undefined) {
   for (const one of what === "all" ? [DEFAULT] : names) runAlone(one, "allocators");
 }
 
-void allocation(...process.argv.slice(2));
+void allocation(process.argv.slice(2));
