@@ -39,10 +39,11 @@ export class Callbacks {
     setImmediate(this.#guard(callback));
   }
 
+  /** Passes one argument on: no event here has more. */
   #guard(callback: (...args: never[]) => void): (...args: never[]) => void {
-    return (...args) => {
+    return (value?: never) => {
       try {
-        callback(...args);
+        callback(value as never);
       } catch (error) {
         this.onThrown(error);
       }

@@ -303,3 +303,19 @@ it("the lookups of one account's services do not delay another account", async (
   await jest.advanceTimersByTimeAsync(60_000);
   expect(await Promise.all(flooded)).toContain("OVERLOADED");
 });
+
+it("looks up the account that a GET claims once, whichever publicUrls it fits", async () => {
+  jest.useRealTimers();
+  const other = `${publicUrl}?account_sid=${sidOf("AC", 1)}`;
+  for (const [signed, configured] of [
+    [other, [publicUrl, other]],
+    [publicUrl, [other, publicUrl]],
+  ] as const) {
+    const made = eventRequest("factor.created", {}, { method: "GET", publicUrl: signed });
+    const { seen, resolver } = createSlowResolver(0);
+    const request = { ...made, url: made.path };
+    const options = { publicUrl: configured, methods: ["GET"] } as const;
+    expect(await verify(resolver, request as never, options)).toBe("accepted");
+    expect(seen.accounts).toEqual([ACCOUNT_SID]);
+  }
+});

@@ -1,5 +1,5 @@
-import { FairMap } from "./fair-map";
-import { copyText } from "../../kit/copied-text";
+import { FairMap } from "../../kit/fair-map";
+import { TextColumn } from "../../kit/text-column";
 import type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./dedupe-store";
 import { warnOnce } from "../../kit/process-warning";
 import { validateOptions, wholeNumber, type OptionRules } from "../../kit/validate-options";
@@ -19,6 +19,9 @@ const RULES: OptionRules<MemoryDedupeOptions> = {
   maxEntries: wholeNumber(1, 2 ** 24, "webhook requests"),
   maxBytes: wholeNumber(1, Number.MAX_SAFE_INTEGER, "bytes"),
 };
+
+/** Those of a signature. */
+const HASH_BYTES = 28;
 
 interface RunningClaim {
   owner: string;
@@ -51,10 +54,12 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
   validateOptions("createMemoryDedupe", options, RULES);
   const { ttlMs = 86_400_000, maxEntries = 100_000, maxBytes = 33_554_432 } = options;
   const running = new Map<string, RunningClaim>();
+  const values = new TextColumn(HASH_BYTES);
   const handled = new FairMap<string>({
     ttlMs,
     maxEntries,
     maxBytes,
+    values,
     onEvict: () => warnOnce("DEDUPE_EVICTED", EVICTED, store),
   });
 
@@ -74,8 +79,9 @@ export function createMemoryDedupe(options: MemoryDedupeOptions = {}): DedupeSto
     complete(claimed) {
       const claim = takeClaim(claimed);
       if (claim === undefined) return;
-      const hash = copyText(claim.contentHash);
-      handled.add(claimed.accountSid, claimed.uuid, hash, { bytes: hash.length });
+      const { contentHash } = claim;
+      const bytes = values.countBytes(contentHash);
+      handled.add(claimed.accountSid, claimed.uuid, contentHash, { bytes });
     },
     release: (claimed) => void takeClaim(claimed),
   };

@@ -1,5 +1,5 @@
 import type { QueuedEvent } from "./event-queue";
-import { FairMap, type FairEntry } from "./fair-map";
+import { FairMap, type FairEntry } from "../../kit/fair-map";
 import type {
   Count,
   CounterName,

@@ -1,5 +1,5 @@
-import { copyText } from "../../kit/copied-text";
-import { FairMap } from "./fair-map";
+import { TextColumn } from "../../kit/text-column";
+import { FairMap } from "../../kit/fair-map";
 import { readOutcome, writeOutcome, type ChallengeOutcome } from "./outcome";
 import type { OutcomeStore } from "./outcome-store";
 import { Waiters } from "./waiters";
@@ -12,18 +12,21 @@ const BOUNDS = {
   /** How many bytes they may take: 52 MiB, as much as 100,000 whose identities have 64 characters. */
   maxBytes: 54_525_952,
 };
+/** An outcome whose identity has 64 characters. */
+const OUTCOME_BYTES = 262;
+
 /** Creates an {@link OutcomeStore} in the memory of this process, bounded in time, count, bytes. */
 export function createMemoryOutcomes(): OutcomeStore {
-  /** As texts: an object takes twice as much. */
-  const outcomes = new FairMap<string>(BOUNDS);
+  const values = new TextColumn(OUTCOME_BYTES);
+  const outcomes = new FairMap<string>({ ...BOUNDS, values });
   const waiters = new Waiters();
 
   return {
     record(account, outcome) {
       const { challenge_sid: challengeSid } = outcome;
-      // Copied: the escapes of a text beyond ASCII leave one that takes two bytes a character.
-      const text = copyText(writeOutcome(outcome));
-      const added = outcomes.add(account, challengeSid, text, { bytes: text.length });
+      const text = writeOutcome(outcome);
+      const bytes = values.countBytes(text);
+      const added = outcomes.add(account, challengeSid, text, { bytes });
       if (added !== undefined) waiters.resolve(waiters.keyOf({ account, challengeSid }), outcome);
     },
     async wait(wait) {

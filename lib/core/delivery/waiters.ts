@@ -1,4 +1,4 @@
-import { FairMap, type FairEntry } from "./fair-map";
+import { FairMap, type FairEntry } from "../../kit/fair-map";
 import { createClosingError, type OutcomeKey, type OutcomeWait } from "./outcome-store";
 import { WebhookError } from "../errors/webhook-error";
 import type { ChallengeOutcome } from "./outcome";

@@ -4,7 +4,7 @@ import { createNeutralCause } from "../../kit/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../../kit/pairs";
 import { isSid } from "../../kit/sid";
-import { FairMap } from "../delivery/fair-map";
+import { FairMap } from "../../kit/fair-map";
 import { LookupSlots } from "./lookup-slots";
 import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../../kit/auth-token";
 import type { KeyObject } from "node:crypto";

@@ -23,7 +23,10 @@ export function checkHeaders(request: IncomingRequest, settings: VerifySettings)
     const message = `The option methods allows ${methods.join(" and ")} only. Add "GET" to it only for a Webhook whose webhook_method is GET.`;
     throw new WebhookError("METHOD_NOT_ALLOWED", message, { methods });
   }
-  const length = request.listHeader("content-length").map(Number).reduce(takeLarger, 0);
+  let length = 0;
+  for (const value of request.listHeader("content-length")) {
+    length = Math.max(length, Number(value));
+  }
   const transferEncodings = request.listHeader("transfer-encoding");
   const contentTypes = request.listHeader("content-type");
   const contentEncodings = request.listHeader("content-encoding");
@@ -36,10 +39,6 @@ export function checkHeaders(request: IncomingRequest, settings: VerifySettings)
     if (length > limitBytes) throw tooLarge(limitBytes);
   }
   return { method, signature, hasBody };
-}
-
-function takeLarger(a: number, b: number): number {
-  return Math.max(a, b);
 }
 
 /** Returns the error of a body that the signature does not cover. */

@@ -73,7 +73,7 @@ export function verifySignature(options: VerifySignatureOptions): SignatureMatch
   for (const token of authTokens) assertToken(token);
   assertSignable("verifySignature", url, params);
   const pairs = listPairs(params);
-  if (!isSignature(signature) || !areWellFormed(pairs)) return undefined;
+  if (!areWellFormed(pairs)) return undefined;
   return findMatch(
     signature,
     authTokens.map(createTokenKey),
@@ -82,26 +82,29 @@ export function verifySignature(options: VerifySignatureOptions): SignatureMatch
   );
 }
 
-/**
- * Verifies a signature like {@link verifySignature}, without its checks: {@link isSignature}
- * accepts the text, and no parameter has a lone surrogate.
- */
+/** Verifies a signature like {@link verifySignature}, without its checks. */
 export function findMatch(
   signature: string,
   keys: readonly KeyObject[],
   signedUrls: readonly string[],
   joined: string,
 ): SignatureMatch | undefined {
-  const received = Buffer.from(signature, "latin1");
+  // Each signature then fills its buffer.
+  if (!isSignature(signature)) return undefined;
+  RECEIVED.write(signature, "latin1");
   for (const signedUrl of signedUrls) {
-    const authTokenIndex = keys.findIndex((key) => {
-      const expected = Buffer.from(signText(key, signedUrl, joined), "latin1");
-      return timingSafeEqual(received, expected);
-    });
-    if (authTokenIndex !== -1) return { authTokenIndex, signedUrl };
+    for (let authTokenIndex = 0; authTokenIndex < keys.length; authTokenIndex++) {
+      EXPECTED.write(signText(keys[authTokenIndex] as KeyObject, signedUrl, joined), "latin1");
+      if (timingSafeEqual(RECEIVED, EXPECTED)) return { authTokenIndex, signedUrl };
+    }
   }
   return undefined;
 }
+
+const SIGNATURE_CHARACTERS = 28;
+// For all comparisons, which are synchronous.
+const RECEIVED = Buffer.alloc(SIGNATURE_CHARACTERS);
+const EXPECTED = Buffer.alloc(SIGNATURE_CHARACTERS);
 
 /** Returns whether a text has the form of a signature: 28 characters of padded standard base64. */
 export function isSignature(text: string): boolean {

@@ -1,5 +1,5 @@
 import fc from "fast-check";
-import { FairMap, type FairMapOptions } from "../../../lib/core/delivery/fair-map";
+import { FairMap, type FairMapOptions } from "../../lib/kit/fair-map";
 
 beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
@@ -97,6 +97,25 @@ describe("FairMap", () => {
         }
       }),
     );
+  });
+
+  it("finds each of thousands of keys of any length, and none that was removed", () => {
+    const map = new FairMap<number>({ maxEntries: 10_000 });
+    const keyOf = (index: number) => `${index} é`.padEnd(index % 60, "0");
+    const accountOf = (index: number) => `account ${index % 7}`;
+    const entries = Array.from({ length: 5_000 }, (_, index) =>
+      map.add(accountOf(index), keyOf(index), index),
+    );
+    for (const [index, entry] of entries.entries()) if (index % 3 > 0) map.remove(entry!);
+    for (let index = 0; index < 5_000; index++) {
+      expect(map.get(accountOf(index), keyOf(index))).toBe(index % 3 > 0 ? undefined : index);
+    }
+    // The numbers of removed entries are used again.
+    for (let index = 0; index < 5_000; index++) map.add(accountOf(index), keyOf(index), -index);
+    for (let index = 0; index < 5_000; index++) {
+      const value = map.get(accountOf(index), keyOf(index));
+      expect(value).toBe(index % 3 > 0 ? -index : index);
+    }
   });
 
   it("evicts within 10 % of the largest account when many have about as much", () => {
