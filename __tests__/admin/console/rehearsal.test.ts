@@ -10,7 +10,7 @@ itInBrowser("a rehearsal shows a row for each link, the failed one with its fix"
   app.push.on("challenge.approved", () => {});
   const page = await openPage(app.url);
   await page.getByRole("button", { name: "Send test event" }).click();
-  await page.getByText("confirm rejects an invented challenge").waitFor();
+  await page.getByText("confirm rejects its invented challenge").waitFor();
   await page.getByRole("button", { name: "Close" }).click();
 
   await page.getByRole("button", { name: "Rehearse a login" }).click();

@@ -2,7 +2,7 @@ import { Callbacks } from "../../kit/callbacks";
 import { keepNewest } from "../../kit/keep-newest";
 import { copyText } from "../../kit/copied-text";
 import { describeReasons } from "../../kit/thrown-value";
-import type { QueuedEvent } from "../delivery/event-queue";
+import type { EventQueue, QueuedEvent } from "../delivery/event-queue";
 import type { WebhookError } from "../errors/webhook-error";
 import { createExplainBudget } from "../signature/explain-budget";
 import type { ObservedRequest } from "./inspection";
@@ -20,7 +20,7 @@ import {
 /** The options of a receiver that its entries depend on. */
 export interface WriterSettings {
   name?: string | undefined;
-  queue?: unknown;
+  queue: EventQueue | undefined;
   authToken: unknown;
   allowedAccountSids?: ReadonlySet<string> | undefined;
 }
