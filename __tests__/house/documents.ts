@@ -73,7 +73,7 @@ export function checkDocuments(): string[] {
       findings.push(`README.md: does not link to ${file}`);
   }
   findings.push(...listMissingContents(), ...listUnexplainedCodes());
-  const pages = ["SECURITY.md", "docs/architecture.md", "docs/durable-engine.md"].map(readText);
+  const pages = ["SECURITY.md", "docs/architecture.md", "CONTRIBUTING.md"].map(readText);
   const named = matchAll(
     pages.join("\n"),
     /`([\w-]+\/[\w/-]+(?:\.test)?\.ts|[\w-]+\.test\.ts)`/g,
