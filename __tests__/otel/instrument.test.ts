@@ -161,6 +161,34 @@ it("stores the trace with an event, and no baggage, which may name a user", asyn
   expect(Object.keys(carrier)).toEqual(["traceparent"]);
 });
 
+it("measures in seconds, and counts the messages that are new in the store", async () => {
+  const event = { queue: "q", type: "factor.created", uuid: "a", receiver: undefined };
+  let nowMs = 5_000;
+  const now = jest.spyOn(performance, "now").mockImplementation(() => nowMs);
+  const results = ["new", "duplicate", new Error("down")] as const;
+  for (const result of results) {
+    const stored = traceOperation(
+      "store",
+      () => ({ ...event, carrier: {} }),
+      async () => {
+        nowMs += 2_500;
+        if (result instanceof Error) throw result;
+        return result;
+      },
+    );
+    await Promise.allSettled([stored]);
+  }
+  now.mockRestore();
+  const metrics = await telemetry.readMetrics();
+  const sent = metrics["messaging.client.sent.messages"];
+  expect(sent?.map(({ value }) => value)).toEqual([1]);
+  const durations = metrics["messaging.client.operation.duration"];
+  expect(durations?.map(({ value }) => value)).toMatchObject([
+    { count: 2, sum: 5 },
+    { count: 1, sum: 2.5 },
+  ]);
+});
+
 it("ends when the returned function is called", async () => {
   instrumentPushWebhooks()();
   await telemetry.stop();

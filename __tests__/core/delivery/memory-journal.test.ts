@@ -44,6 +44,10 @@ it("keeps entries, counters and events for 24 hours", async () => {
   const counts = [{ minuteMs: DAY_MS, name: "dropped", count: 2 }];
   expect(await journal.readCounts()).toEqual(counts);
   expect(await journal.readCounts(DAY_MS + 60_000)).toEqual([]);
+  now.mockReturnValue(2 * DAY_MS - 1);
+  journal.count();
+  expect(await journal.readCounts()).toEqual(counts);
+  expect([(await journal.read()).entries.length, journal.find("small")]).toEqual([1, queued]);
   now.mockReturnValue(2 * DAY_MS + 1);
   journal.count("dropped");
   expect((await journal.readCounts()).map(({ minuteMs }) => minuteMs)).toEqual([2 * DAY_MS]);

@@ -68,7 +68,7 @@ it("handlers time out 500 ms before the deadline, so that their uuid can be rele
   expect(await status).toBe(500);
 });
 
-it("handlers that run after the response are completed once, after deadlineMs", async () => {
+it("handlers that run after the response are completed once, after deadlineMs and before close() resolves", async () => {
   const marks: string[] = [];
   const complete = () => later(20).then(() => void marks.push("complete"));
   const store = claiming(
@@ -79,10 +79,12 @@ it("handlers that run after the response are completed once, after deadlineMs", 
   const { push, failed } = createReceiver({ acknowledge: "before", deadlineMs: 100, ...store });
   push.on("factor.created", () => later(200));
   const status = send(push);
-  await jest.advanceTimersByTimeAsync(300);
+  await jest.advanceTimersByTimeAsync(100);
   expect(await status).toBe(200);
-  await push.close();
-  expect({ marks, failed }).toEqual({ marks: ["complete"], failed: [] });
+  const closing = push.close().then(() => void marks.push("closed"));
+  await jest.advanceTimersByTimeAsync(200);
+  await closing;
+  expect({ marks, failed }).toEqual({ marks: ["complete", "closed"], failed: [] });
 });
 
 it.each<[Partial<PushWebhooksOptions>, leastMs: number]>([

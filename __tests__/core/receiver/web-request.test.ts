@@ -1,4 +1,5 @@
 /** `push.fetch`, with a `Request` of the Web platform. */
+import type { WebhookError } from "express-push-verification";
 import { createReceiver } from "../../support/receivers";
 import { createGate, nextTurn } from "../../support/waiting";
 import { eventRequest, PUBLIC_URL, toWebRequest } from "../../support/webhook-requests";
@@ -57,13 +58,16 @@ it.each([undefined, null, {}, "https://app.example.test/"])(
   },
 );
 
-it("is waited for by close(), and responds 503 after it", async () => {
+it("is waited for by close(), which ends pending waits first, and responds 503 after it", async () => {
   const { push, receive, rejected } = createReceiver();
   const gate = createGate();
   push.onAny(() => gate.opened);
   const running = receive(good());
   await nextTurn();
+  const wait = { challengeSid: `YC${"0".repeat(32)}`, entityIdentity: "user-7f3a-22" };
+  const waited = push.waitForChallenge(wait).catch(({ code }: WebhookError) => code);
   const closing = push.close();
+  expect(await Promise.race([waited, nextTurn()])).toBe("CLOSING");
   gate.open();
   await closing;
   const { status, headers } = await push.fetch(toWebRequest(good()));
