@@ -258,12 +258,16 @@ it("reads variables from the file of --env, after those of the environment", asy
   const lines = ["\uFEFFPUSH_AUTH_TOKEN=of-the-file", `PUSH_SERVICE_SID=${sid}`, ""];
   writeFileSync(file, lines.join("\r\n"), "utf16le");
   const args = ["--env", file, "emulator", "--port", "0", "--json"];
-  for (const env of [{}, { PUSH_AUTH_TOKEN: "of-the-environment" }]) {
+  const ofEnvironment = `VA${"1".repeat(32)}`;
+  for (const [env, shown] of [
+    [{}, sid],
+    [{ PUSH_SERVICE_SID: ofEnvironment }, ofEnvironment],
+  ] as const) {
     const { run, written, interrupt, waitFor } = startCommand(args, env);
     await waitFor(/\n/);
     interrupt();
     expect(await run).toBe(130);
-    expect(JSON.parse(written.stdout)).toHaveProperty("PUSH_SERVICE_SID", sid);
+    expect(JSON.parse(written.stdout)).toHaveProperty("PUSH_SERVICE_SID", shown);
   }
   rmSync(folder, { recursive: true });
 });
