@@ -203,6 +203,15 @@ describe("trigger", () => {
     expect(ended.stderr).toMatch(/^push-webhooks: The connection failed: [^\n]+\n$/);
   });
 
+  it("fails when only the first of two copies fails", async () => {
+    const statuses = [500, 200];
+    const url = await startTarget((_req, res) => res.writeHead(statuses.shift() ?? 0).end());
+    expect(await runLine(`trigger factor.created --url ${url}/ --duplicate`)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^500 .*\n200 .*\n$/),
+    });
+  });
+
   it.each([
     [403, "SIGNATURE_MISMATCH", /authToken/, "--bad-signature"],
     [405, "METHOD_NOT_ALLOWED", /option methods/, "--method=GET"],
