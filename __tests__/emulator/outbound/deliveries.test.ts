@@ -165,6 +165,10 @@ describe("deliveries", () => {
 describe("with a fault, the real receiver", () => {
   const create = (emulator: Emulator) => emulator.createFactor();
   const verify = (emulator: Emulator) => emulator.verifyFactor(create(emulator).sid);
+  const rotate = (emulator: Emulator) => {
+    emulator.rotateAuthToken(emulator.previousAuthToken);
+    return verify(emulator);
+  };
   const dropped = { status: "succeeded", attempts: 2, failures: [{ code: "DROPPED" }] };
   const inOrder = ["factor.created", "factor.verified"];
   const both = Array(2).fill({ status: "succeeded" });
@@ -176,7 +180,7 @@ describe("with a fault, the real receiver", () => {
     ["delay", inOrder.toReversed(), both, { delay_ms: 300, event_type: "factor.created" }, verify],
     ["drop-connection", ["factor.created"], [dropped]],
     ["wrong-signature", [], [{ status: "failed", attempts: 1, response: { status: 403 } }]],
-    ["old-token", inOrder, both, {}, verify],
+    ["old-token", inOrder, both, {}, rotate],
     ["unknown-event-type", ["challenge.expired"], [{ type: "challenge.expired" }]],
     ["extra-parameters", ["factor.created"], [{}], { params: { note: "1", "n[b]": "ü" } }],
   ])("%s: handles %j", async (kind, handled, deliveries, more = {}, act = create) => {
