@@ -189,6 +189,8 @@ describe("with a fault, the real receiver", () => {
     const indexes: number[] = [];
     receiver.push.onAny((_event, { authTokenIndex }) => indexes.push(authTokenIndex));
     emulator.createWebhook({ webhook_url: receiver.publicUrl, event_types: ["*"] });
+    // Faults of another type leave the next one to happen.
+    emulator.injectFault({ kind, event_type: "challenge.denied" });
     emulator.injectFault({ kind, ...more } as Fault);
     act(emulator);
     await emulator.settled();
