@@ -132,6 +132,16 @@ describe("deliveries", () => {
     expect(emulator.deliveries).toMatchObject([failed]);
   });
 
+  it("are settled when those that began meanwhile have ended", async () => {
+    const emulator = await startEmulator({ webhooks: [{ webhook_url: CLOSED }] });
+    emulator.onDelivery(() => {
+      if (emulator.deliveries.length === 1) emulator.createFactor();
+    });
+    emulator.createFactor();
+    await emulator.settled();
+    expect(emulator.deliveries).toMatchObject(Array(2).fill({ status: "failed" }));
+  });
+
   it.each<Fault["kind"][]>([["delay"], ["delay", "reorder"]])(
     "are aborted at once when the emulator is closed during %s %s",
     async (...kinds) => {
