@@ -132,6 +132,23 @@ describe("deliveries", () => {
     expect(emulator.deliveries).toMatchObject([failed]);
   });
 
+  it("have one total time-out for all attempts", async () => {
+    const emulator = await startEmulator({ totalTimeoutMs: 15_000 });
+    const passMs = [14_000, 1_000];
+    const url = await startTarget((req, res) => {
+      jest.advanceTimersByTime(passMs.shift() ?? 0);
+      if (passMs.length > 0) req.socket.destroy();
+      else res.end();
+    });
+    emulator.createWebhook({ webhook_url: `${url}/` });
+    jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate"] });
+    emulator.createFactor();
+    await emulator.settled();
+    jest.useRealTimers();
+    const failures = [{ code: "ECONNRESET" }, { code: "TIMEOUT" }];
+    expect(emulator.deliveries).toMatchObject([{ failures, durationMs: 15_000 }]);
+  });
+
   it("are settled when those that began meanwhile have ended", async () => {
     const emulator = await startEmulator({ webhooks: [{ webhook_url: CLOSED }] });
     emulator.onDelivery(() => {
