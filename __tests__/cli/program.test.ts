@@ -395,6 +395,25 @@ describe("webhooks and keys", () => {
     expect(stderr).toBe("");
   });
 
+  it.each([
+    "webhooks list",
+    "webhooks ensure --url http://a.test",
+    "webhooks check --url http://a.test",
+    "keys list",
+    "keys create",
+    `keys delete SK${"0".repeat(32)}`,
+  ])("%s gives up its request when it is interrupted", async (line) => {
+    const requests: unknown[] = [];
+    const url = await startTarget((req, res) => {
+      command.interrupt();
+      // After a 429 any request that is not given up is sent again.
+      res.writeHead(requests.push(req.url) === 1 ? 429 : 400, { "Retry-After": "0" }).end();
+    });
+    const target = { ...env, PUSH_ACCOUNT_URL: url, PUSH_VERIFY_URL: url };
+    const command = startCommand(line.split(" "), target);
+    expect({ code: await command.run, count: requests.length }).toEqual({ code: 130, count: 1 });
+  });
+
   it("create, list and delete keys", async () => {
     const created = await run("keys create --name ci");
     expect(created).toMatchObject({
