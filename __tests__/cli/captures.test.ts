@@ -103,6 +103,9 @@ it("a receiver accepts a replayed webhook request, and explain a captured one", 
   rmSync(file);
   await record(rawRequest(eventRequest("factor.created", {}, { method: "GET" })));
   expect(await explain(PUBLIC_URL)).toHaveProperty("code", 0);
+  await record(rawRequest(eventRequest("factor.created")).replace("x-service-signature", "x-a"));
+  const both = expect.stringMatching(/^The signature matches\.\n1\. SIGNATURE_MISSING /) as string;
+  expect(await explain(PUBLIC_URL)).toMatchObject({ code: 1, stdout: both });
 });
 
 describe("the capture of a rejected request", () => {

@@ -203,6 +203,15 @@ describe("trigger", () => {
     expect(ended.stderr).toMatch(/^push-webhooks: The connection failed: [^\n]+\n$/);
   });
 
+  it("fails when only the first of two copies fails", async () => {
+    const statuses = [500, 200];
+    const url = await startTarget((_req, res) => res.writeHead(statuses.shift() ?? 0).end());
+    expect(await runLine(`trigger factor.created --url ${url}/ --duplicate`)).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^500 .*\n200 .*\n$/),
+    });
+  });
+
   it.each([
     [403, "SIGNATURE_MISMATCH", /authToken/, "--bad-signature"],
     [405, "METHOD_NOT_ALLOWED", /option methods/, "--method=GET"],
@@ -258,12 +267,16 @@ it("reads variables from the file of --env, after those of the environment", asy
   const lines = ["\uFEFFPUSH_AUTH_TOKEN=of-the-file", `PUSH_SERVICE_SID=${sid}`, ""];
   writeFileSync(file, lines.join("\r\n"), "utf16le");
   const args = ["--env", file, "emulator", "--port", "0", "--json"];
-  for (const env of [{}, { PUSH_AUTH_TOKEN: "of-the-environment" }]) {
+  const ofEnvironment = `VA${"1".repeat(32)}`;
+  for (const [env, shown] of [
+    [{}, sid],
+    [{ PUSH_SERVICE_SID: ofEnvironment }, ofEnvironment],
+  ] as const) {
     const { run, written, interrupt, waitFor } = startCommand(args, env);
     await waitFor(/\n/);
     interrupt();
     expect(await run).toBe(130);
-    expect(JSON.parse(written.stdout)).toHaveProperty("PUSH_SERVICE_SID", sid);
+    expect(JSON.parse(written.stdout)).toHaveProperty("PUSH_SERVICE_SID", shown);
   }
   rmSync(folder, { recursive: true });
 });
@@ -380,6 +393,25 @@ describe("webhooks and keys", () => {
     const settings = Object.entries(env).filter(([name]) => !unset.includes(name));
     const { stderr } = await run(line, Object.fromEntries(settings));
     expect(stderr).toBe("");
+  });
+
+  it.each([
+    "webhooks list",
+    "webhooks ensure --url http://a.test",
+    "webhooks check --url http://a.test",
+    "keys list",
+    "keys create",
+    `keys delete SK${"0".repeat(32)}`,
+  ])("%s gives up its request when it is interrupted", async (line) => {
+    const requests: unknown[] = [];
+    const url = await startTarget((req, res) => {
+      command.interrupt();
+      // After a 429 any request that is not given up is sent again.
+      res.writeHead(requests.push(req.url) === 1 ? 429 : 400, { "Retry-After": "0" }).end();
+    });
+    const target = { ...env, PUSH_ACCOUNT_URL: url, PUSH_VERIFY_URL: url };
+    const command = startCommand(line.split(" "), target);
+    expect({ code: await command.run, count: requests.length }).toEqual({ code: 130, count: 1 });
   });
 
   it("create, list and delete keys", async () => {

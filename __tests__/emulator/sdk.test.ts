@@ -175,7 +175,8 @@ describe("the vendor's SDK", () => {
   });
 
   it("creates an access token, with which a device only registers itself; its own key verifies it", async () => {
-    const emulator = await startEmulator();
+    let time = Date.UTC(2024, 2, 5, 9, 20);
+    const emulator = await startEmulator({ now: () => time });
     const service = verify(emulator);
     const created = await service.accessTokens.create({ identity: IDENTITY, factorType: "push" });
     expect(created).toMatchObject({ entityIdentity: IDENTITY, ttl: 60 });
@@ -185,6 +186,7 @@ describe("the vendor's SDK", () => {
     const device = emulator.device();
     const factor = phoneOf(device.publicKey);
     const { newFactors, factors } = phone.entities(IDENTITY);
+    time += 59_999;
     const { sid, status } = await newFactors.create(factor);
     expect(status).toBe("unverified");
     for (const attempt of [
@@ -195,6 +197,8 @@ describe("the vendor's SDK", () => {
     ]) {
       await expect(attempt()).rejects.toMatchObject({ status: 401, code: 20003 });
     }
+    time += 1;
+    await expect(newFactors.create(factor)).rejects.toMatchObject({ status: 401, code: 20003 });
     // A factor that a method created has no key.
     const keyless = emulator.createFactor({ entity_identity: IDENTITY });
     const answer = (factorSid: string, authPayload: string) =>

@@ -132,6 +132,33 @@ describe("deliveries", () => {
     expect(emulator.deliveries).toMatchObject([failed]);
   });
 
+  it("have one total time-out for all attempts", async () => {
+    const emulator = await startEmulator({ totalTimeoutMs: 15_000 });
+    const passMs = [14_000, 1_000];
+    const url = await startTarget((req, res) => {
+      jest.advanceTimersByTime(passMs.shift() ?? 0);
+      if (passMs.length > 0) req.socket.destroy();
+      else res.end();
+    });
+    emulator.createWebhook({ webhook_url: `${url}/` });
+    jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate"] });
+    emulator.createFactor();
+    await emulator.settled();
+    jest.useRealTimers();
+    const failures = [{ code: "ECONNRESET" }, { code: "TIMEOUT" }];
+    expect(emulator.deliveries).toMatchObject([{ failures, durationMs: 15_000 }]);
+  });
+
+  it("are settled when those that began meanwhile have ended", async () => {
+    const emulator = await startEmulator({ webhooks: [{ webhook_url: CLOSED }] });
+    emulator.onDelivery(() => {
+      if (emulator.deliveries.length === 1) emulator.createFactor();
+    });
+    emulator.createFactor();
+    await emulator.settled();
+    expect(emulator.deliveries).toMatchObject(Array(2).fill({ status: "failed" }));
+  });
+
   it.each<Fault["kind"][]>([["delay"], ["delay", "reorder"]])(
     "are aborted at once when the emulator is closed during %s %s",
     async (...kinds) => {
@@ -165,6 +192,10 @@ describe("deliveries", () => {
 describe("with a fault, the real receiver", () => {
   const create = (emulator: Emulator) => emulator.createFactor();
   const verify = (emulator: Emulator) => emulator.verifyFactor(create(emulator).sid);
+  const rotate = (emulator: Emulator) => {
+    emulator.rotateAuthToken(emulator.previousAuthToken);
+    return verify(emulator);
+  };
   const dropped = { status: "succeeded", attempts: 2, failures: [{ code: "DROPPED" }] };
   const inOrder = ["factor.created", "factor.verified"];
   const both = Array(2).fill({ status: "succeeded" });
@@ -176,7 +207,7 @@ describe("with a fault, the real receiver", () => {
     ["delay", inOrder.toReversed(), both, { delay_ms: 300, event_type: "factor.created" }, verify],
     ["drop-connection", ["factor.created"], [dropped]],
     ["wrong-signature", [], [{ status: "failed", attempts: 1, response: { status: 403 } }]],
-    ["old-token", inOrder, both, {}, verify],
+    ["old-token", inOrder, both, {}, rotate],
     ["unknown-event-type", ["challenge.expired"], [{ type: "challenge.expired" }]],
     ["extra-parameters", ["factor.created"], [{}], { params: { note: "1", "n[b]": "ü" } }],
   ])("%s: handles %j", async (kind, handled, deliveries, more = {}, act = create) => {
@@ -185,6 +216,8 @@ describe("with a fault, the real receiver", () => {
     const indexes: number[] = [];
     receiver.push.onAny((_event, { authTokenIndex }) => indexes.push(authTokenIndex));
     emulator.createWebhook({ webhook_url: receiver.publicUrl, event_types: ["*"] });
+    // Faults of another type leave the next one to happen.
+    emulator.injectFault({ kind, event_type: "challenge.denied" });
     emulator.injectFault({ kind, ...more } as Fault);
     act(emulator);
     await emulator.settled();
