@@ -50,6 +50,7 @@ describeWithBrowser("the list of requests", () => {
     await app.deliver("challenge.denied", { uuid: "four", challenge_sid: CHALLENGE });
     await app.deliver("factor.verified", { uuid: "five" });
     await page.locator(".card", { hasText: "Received" }).getByText("6").waitFor();
+    await page.getByText("2 requests found.").waitFor();
     expect(await listTypes()).toEqual(["challenge.denied v2", "challenge.approved v2"]);
     await search.press("Escape");
     await lines.nth(5).waitFor();
