@@ -89,4 +89,15 @@ describe("a receiver with a queue", () => {
     const other = eventRequest(type, { uuid: "u1" }, { method, authToken: "next" });
     expect(stored[0]?.listOtherHashes?.()).toEqual([other.headers["x-service-signature"]]);
   });
+
+  it("has the same account after a new publicUrl is put before the old one", async () => {
+    const accounts: string[] = [];
+    const store = async ({ account }: QueuedEvent) => (accounts.push(account), "new" as const);
+    for (const publicUrl of [PUBLIC_URL, ["https://new.example.test/push", PUBLIC_URL]]) {
+      const queue = { store, outcomes: createMemoryOutcomes() };
+      const { receive } = createReceiver({ publicUrl, queue });
+      expect(await receive(eventRequest("factor.created"))).toBe(200);
+    }
+    expect([accounts.length, new Set(accounts).size]).toEqual([2, 1]);
+  });
 });
