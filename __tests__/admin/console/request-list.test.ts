@@ -39,6 +39,7 @@ describeWithBrowser("the list of requests", () => {
       [` ${FACTOR.replace("b2", "B2")} `, "challenge.denied v2"],
     ] as const) {
       await search.fill(text);
+      await page.locator(".requests td.event").first().getByText(found).waitFor();
       await page.getByRole("status").getByText("1 request found.").waitFor();
       expect(await listTypes()).toEqual([found]);
     }
