@@ -50,7 +50,7 @@ describeWithBrowser("the list of requests", () => {
     await search.fill(CHALLENGE);
     await app.deliver("challenge.denied", { uuid: "four", challenge_sid: CHALLENGE });
     await app.deliver("factor.verified", { uuid: "five" });
-    await page.locator(".card", { hasText: "Received" }).getByText("6").waitFor();
+    await page.locator(".card", { hasText: "Received" }).getByText("6", { exact: true }).waitFor();
     await page.getByText("2 requests found.").waitFor();
     expect(await listTypes()).toEqual(["challenge.denied v2", "challenge.approved v2"]);
     await search.press("Escape");
