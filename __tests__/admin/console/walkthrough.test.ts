@@ -73,7 +73,7 @@ describeWithRedis("with a queue", () => {
     await page.getByRole("searchbox", { name: "Find by identity" }).fill("evt-jane-1");
     await page.locator(".requests .line").click();
     const details = page.locator(".details");
-    await details.getByText("dead", { exact: true }).waitFor();
+    await details.getByText("dead", { exact: true }).first().waitFor();
     const failed = details.locator("dt", { hasText: /^(failed|dead)$/ }).locator("+ dd");
     const masked = expect.stringContaining("ECONNREFUSED while writing <entity_identity>");
     await until(async () => (await failed.count()) === 2);
@@ -86,7 +86,7 @@ describeWithRedis("with a queue", () => {
     await deadLetter.getByRole("button", { name: "Retry" }).click();
     await page.getByText("No dead letters.").waitFor();
     await page.goBack();
-    await details.getByText("handled", { exact: true }).waitFor();
+    await details.getByText("handled", { exact: true }).first().waitFor();
     expect(database.logins).toEqual([JANE]);
     await closePage();
     await worker.close();
