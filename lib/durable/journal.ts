@@ -164,7 +164,7 @@ export class StoredJournal implements Journal {
     for (const entries of this.#entries.values()) entries.nameUsers(this.#secret);
     if (!isUsable) return;
     const dropped = this.#dropped;
-    // A name is once in the counts: whoever appends counts what it drops, too.
+    // A name is once in the counts: a writer counts what it drops, too.
     if (dropped > 0) this.#add(currentMinuteMs(), "dropped", dropped);
     const entries = [...this.#entries].flatMap(([kind, added]) => added.toStored(kind));
     const counts: Count[] = [...this.#counters].flatMap(([minuteMs, counters]) =>

@@ -326,7 +326,7 @@ function takeSeed(): number {
   return firstSeed;
 }
 
-/** Hashes a text. Without the seed, nobody can choose texts that have one hash. */
+/** Hashes a text. Without the seed, a client cannot choose texts that have one hash. */
 function hash(text: string, seed: number): number {
   let result = seed;
   for (let index = 0; index < text.length; index++) {

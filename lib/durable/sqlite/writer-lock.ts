@@ -4,7 +4,7 @@ import { canShare, connect, type SqliteConnection } from "./node-sqlite";
 /**
  * Locks a file against other processes that write, where this version of SQLite loses what two of them
  * write; others may read it, as a backup does. The lock is that of another file, `-lock`: with a lock of
- * the file itself, nobody could read it.
+ * the file itself, no other program could read it.
  *
  * @returns the connection that holds the lock; undefined for a version without the bug.
  * @throws the error of SQLite: `SQLITE_BUSY` while another process holds the lock.
