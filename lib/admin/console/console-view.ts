@@ -18,7 +18,7 @@
  * error is `{ code, message, status }`: 503 `STORE_UNAVAILABLE` for a store that is down, 403 for a
  * person who is signed out. All times are whole milliseconds since 1970.
  */
-import type { RequestEntry } from "../../core/door";
+import type { DeadLetterGroup as StoredGroup, RequestEntry } from "../../core/door";
 
 /** What a request has come to. */
 export type RequestResult = RequestEntry["result"];
@@ -357,13 +357,7 @@ export interface ActionResult {
 }
 
 /** The dead letters with one cause. */
-export interface DeadLetterGroup {
-  /** The part that all their errors have, without the values of the events. */
-  error: string;
-  count: number;
-  users: number;
-  firstAtMs: number;
-  lastAtMs: number;
+export interface DeadLetterGroup extends StoredGroup {
   /** The newest 20 of them, the newest first. */
   deadLetters: readonly DeadLetterRow[];
 }

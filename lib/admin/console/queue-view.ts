@@ -1,18 +1,18 @@
-import { type DeadLetter, type EventOperations, type Journal, maskIdentity } from "../../core/door";
+import {
+  type DeadLetter,
+  type DeadLetterFilter,
+  type EventOperations,
+  type Journal,
+  maskIdentity,
+} from "../../core/door";
 import { cutText } from "../../kit/text";
 import { RouterError } from "../http/router-error";
-import type {
-  DeadLetterChoice,
-  DeadLetterGroup,
-  DeadLetterName,
-  DeadLetterRow,
-  QueueView,
-} from "./console-view";
+import type { DeadLetterChoice, DeadLetterName, DeadLetterRow, QueueView } from "./console-view";
 
 /** A queue that the console shows: every queue of express-push-verification/durable is one. */
 export interface ConsoleQueue extends Pick<
   EventOperations,
-  "retry" | "discard" | "find" | "countUserData" | "eraseUserData"
+  "deadGroups" | "retry" | "discard" | "find" | "countUserData" | "eraseUserData"
 > {
   /** The history that all its processes share. */
   readonly journal?: Journal | undefined;
@@ -20,13 +20,6 @@ export interface ConsoleQueue extends Pick<
   stats(): Promise<Omit<QueueView, "atMs" | "groups">>;
   /** Lists the dead letters, or those with an error; the oldest failure first, or last. */
   deadLetters(options?: DeadLetterFilter): AsyncIterable<DeadLetter>;
-  /** Groups all dead letters by their error, the largest group first. */
-  deadGroups(): Promise<readonly Omit<DeadLetterGroup, "deadLetters">[]>;
-}
-
-interface DeadLetterFilter {
-  error?: string | undefined;
-  newestFirst?: boolean | undefined;
 }
 
 /** Fails because the store does. */
