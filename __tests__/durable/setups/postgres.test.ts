@@ -102,10 +102,10 @@ function behind(
   parameters = "",
 ): Setup[] {
   async function start() {
-    const port = await findFreePort();
+    const [port, pcp] = [await findFreePort(), await findFreePort()];
     const { folder, port: own } = server;
     const [file, users] = [join(folder, "pooler.ini"), join(folder, "users.txt")];
-    const values = new Map(Object.entries({ port, folder, server: own, pcp: own + 1 }));
+    const values = new Map(Object.entries({ port, folder, server: own, pcp }));
     const text = settings.replaceAll(/\$(\w+)/g, (_, name: string) => String(values.get(name)));
     writeFileSync(users, '"push" ""\n');
     writeFileSync(file, text);
