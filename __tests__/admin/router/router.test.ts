@@ -228,8 +228,10 @@ it("onAudit receives each write, successful or rejected, without a secret, and n
 describe("the client's own credentials", () => {
   it("are not deleted unless forced", async () => {
     const { call } = start({ as: "main" });
-    const own = await call(`delete /keys/${MAIN_KEY}`);
-    expect(own).toMatchObject({ status: 409, body: { code: "OWN_KEY" } });
+    for (const query of ["", "?force=false", "?force"]) {
+      const own = await call(`delete /keys/${MAIN_KEY}${query}`);
+      expect(own).toMatchObject({ status: 409, body: { code: "OWN_KEY" } });
+    }
     expect(upstream.seen).toEqual([]);
     expect(await call(`delete /keys/${MAIN_KEY}?force=true`)).toHaveProperty("status", 204);
   });
