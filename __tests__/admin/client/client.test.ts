@@ -84,6 +84,8 @@ const { note: _note, ...fixtures } = errors;
 const failed = (status: number) => ({ status, code: "SERVICE_ERROR", serviceCode: undefined });
 const bad = { status: 200, code: "BAD_RESPONSE" };
 const late = { "retry-after": "60" };
+const NOW_MS = Date.UTC(2026, 2, 5, 9);
+const dated = { "retry-after": new Date(NOW_MS + 60_000).toUTCString() };
 type ErrorBody = Partial<Record<"message" | "detail" | "more_info", string>> & { code?: number };
 
 it.each<[string, { status: number; body?: unknown; headers?: typeof late }, object]>([
@@ -98,12 +100,18 @@ it.each<[string, { status: number; body?: unknown; headers?: typeof late }, obje
   ["a resource without a sid", { status: 200, body: { friendly_name: "x" } }, bad],
   ["members of other types", { status: 400, body: { code: "x", message: 5 } }, failed(400)],
   ["more than 8 MiB", { status: 200, body: "x".repeat(9_000_000) }, bad],
-  ["a late Retry-After", { status: 429, headers: late }, { ...failed(429), retryAfterSeconds: 60 }],
+  ...[late, dated].map((headers): [string, { status: number; headers: typeof late }, object] => [
+    `a Retry-After of ${headers["retry-after"]}`,
+    { status: 429, headers },
+    { ...failed(429), retryAfterSeconds: 60 },
+  ]),
 ])("failures of %s", async (_what, scripted, expected) => {
   upstream.script.push(scripted);
+  const clock = jest.spyOn(Date, "now").mockReturnValue(NOW_MS);
   const fetched = clientAt(upstream.url, { maxRetries: 0 }).keys.fetch(KEY_SID);
   const request = { method: "GET", path: `${KEYS}/${KEY_SID}.json` };
   await expect(fetched).rejects.toMatchObject({ name: "ApiError", ...request, ...expected });
+  clock.mockRestore();
 });
 
 const headers = { "retry-after": "0" };
