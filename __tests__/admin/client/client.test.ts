@@ -58,6 +58,15 @@ it("lists have three pages, forwards and backwards", async () => {
   expect((await keys.page(pages[2]?.previous)).items).toEqual(pages[1]?.items);
 });
 
+it("lists end on their second page when they are aborted", async () => {
+  const stop = new AbortController();
+  const pages = upstream.client.keys.pages({ pageSize: 1, signal: stop.signal });
+  await pages.next();
+  stop.abort();
+  await expect(pages.next()).rejects.toBe(stop.signal.reason);
+  expect(upstream.seen).toHaveLength(1);
+});
+
 it("lists may be empty, and have nulls and unknown members", async () => {
   const odd = { friendly_name: null, date_created: null, date_updated: null, x: [1] };
   for (const keys of [[], [{ ...odd, sid: KEY_SID }]]) {
