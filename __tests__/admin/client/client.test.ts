@@ -1,6 +1,6 @@
 import { expectTypeOf } from "expect-type";
 import type * as undici from "undici-types";
-import { collect } from "../../support/waiting";
+import { collect, nextTurn, until } from "../../support/waiting";
 import { createAdminClient, type AdminClientOptions } from "express-push-verification/admin";
 import errors from "../../fixtures/errors.json";
 import { ACCOUNT_SID, CHALLENGE_SID, SERVICE_SID } from "../../support/webhook-requests";
@@ -148,6 +148,23 @@ it.each<[string, "GET" | "POST" | "DELETE", object, tries: number, times?: numbe
   const [{ status }] = await Promise.allSettled([calls[method]()]);
   const expected = tries > times ? "fulfilled" : "rejected";
   expect({ status, length: upstream.seen.length }).toEqual({ status: expected, length: tries });
+});
+
+it("the pause before another try ends when the request is aborted", async () => {
+  upstream.script.push({ status: 429, headers: late });
+  const stop = new AbortController();
+  const { keys } = clientAt(upstream.url, { timeoutMs: 600_000 });
+  const settled = jest.fn();
+  keys.fetch(KEY_SID, { signal: stop.signal }).then(settled, settled);
+  const takeTurns = async () => {
+    for (let turns = 0; turns < 500; turns++) await nextTurn();
+  };
+  await until(() => upstream.seen.length === 1);
+  // The client receives the response.
+  await takeTurns();
+  stop.abort();
+  await takeTurns();
+  expect(settled.mock.calls).toEqual([[stop.signal.reason]]);
 });
 
 it("a rejected password is followed by the next one of the list, and an accepted one stays", async () => {
