@@ -3,6 +3,7 @@ import { PermanentError, type FetchOutcome } from "express-push-verification";
 import { rehearse, type RehearsalReport, type RehearsalRow } from "express-push-verification/admin";
 import { redisQueue } from "express-push-verification/durable";
 import { REHEARSAL_LINKS } from "../../../lib/admin/rehearsal/report";
+import { inspectReceiver, type ReceiverInspection } from "../../../lib/core/receiver/inspection";
 import { clientOf, startEmulator, stopEmulators } from "../../support/emulators";
 import { closeLater, closeOpened, silent } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
@@ -162,9 +163,19 @@ it("is not content with the service's own word, which is no webhook request", as
 
 it("is repeated in one process as the first time, for an app that handles approvals only", async () => {
   const { push, client } = await startBroken({ webhook: { event_types: ["challenge.approved"] } });
+  const inspection = inspectReceiver(push) as ReceiverInspection;
+  const { observe } = inspection;
+  const stops: jest.Mock[] = [];
+  jest.spyOn(inspection, "observe").mockImplementation((observer) => {
+    const stop = jest.fn(observe(observer));
+    stops.push(stop);
+    return stop;
+  });
   for (let round = 0; round < 2; round++) {
     expect(failedLinks(await rehearse({ push, client, timeoutMs: 20_000 }))).toEqual([]);
   }
+  // No observer is left.
+  expect(stops.map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
 });
 
 it("names an unreachable publicUrl", async () => {
