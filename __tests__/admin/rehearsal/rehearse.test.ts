@@ -11,6 +11,7 @@ import { createReceiver } from "../../support/receivers";
 import { describeWithRedis, startRedis, stopRedis } from "../../support/redis";
 import { failedLinks, rehearseBroken, startBroken, type Broken } from "../../support/rehearsals";
 import { never } from "../../support/waiting";
+import { createMemoryQueue } from "../console/memory-queue";
 
 const OTHER = "1".repeat(32);
 const fail = () => {
@@ -245,6 +246,12 @@ describeWithRedis("with a queue", () => {
     ],
   ])("%s broken: no other row fails than its own", async (_what, broken, links, reason = /./) => {
     const { queue } = await startQueue({ backoff: 10_000 });
+    // After its own dead letter comes that of another user.
+    const list = queue.deadLetters.bind(queue);
+    jest.spyOn(queue, "deadLetters").mockImplementation(async function* (choice) {
+      yield* list(choice);
+      yield* createMemoryQueue(["of another user"]).deadLetters();
+    });
     const timeoutMs = links.length > 0 ? 3_000 : 20_000;
     const { report, entityStatus } = await rehearseBroken({ queue, timeoutMs, ...broken });
     expectFailed(report, entityStatus, links);
