@@ -138,7 +138,14 @@ describe("confirmWith", () => {
     });
     const { challenges, factors } = client;
     const other = { ...client, challenges: change(challenges), factors: change(factors) };
-    expect(await confirmWith(other, options)(createEvent(type, state), { signal })).toBe(isTrue);
+    const confirm = confirmWith(other, options);
+    const event = createEvent(type, state);
+    expect(await confirm(event, { signal })).toBe(isTrue);
+    if (!("challenge_sid" in event)) return;
+    // What a wait is told.
+    const key = { challengeSid: event.challenge_sid, entityIdentity: IDENTITY };
+    const outcome = await confirm.fetchOutcome?.(key, { signal });
+    expect(outcome?.entity_identity === IDENTITY).toBe(isTrue);
   });
 
   it("throws for an unknown option, when the service fails, and at the end of the signal", async () => {

@@ -1,6 +1,6 @@
 import { expectTypeOf } from "expect-type";
 import type * as undici from "undici-types";
-import { collect } from "../../support/waiting";
+import { collect, nextTurn, until } from "../../support/waiting";
 import { createAdminClient, type AdminClientOptions } from "express-push-verification/admin";
 import errors from "../../fixtures/errors.json";
 import { ACCOUNT_SID, CHALLENGE_SID, SERVICE_SID } from "../../support/webhook-requests";
@@ -58,6 +58,15 @@ it("lists have three pages, forwards and backwards", async () => {
   expect((await keys.page(pages[2]?.previous)).items).toEqual(pages[1]?.items);
 });
 
+it("lists end on their second page when they are aborted", async () => {
+  const stop = new AbortController();
+  const pages = upstream.client.keys.pages({ pageSize: 1, signal: stop.signal });
+  await pages.next();
+  stop.abort();
+  await expect(pages.next()).rejects.toBe(stop.signal.reason);
+  expect(upstream.seen).toHaveLength(1);
+});
+
 it("lists may be empty, and have nulls and unknown members", async () => {
   const odd = { friendly_name: null, date_created: null, date_updated: null, x: [1] };
   for (const keys of [[], [{ ...odd, sid: KEY_SID }]]) {
@@ -84,6 +93,8 @@ const { note: _note, ...fixtures } = errors;
 const failed = (status: number) => ({ status, code: "SERVICE_ERROR", serviceCode: undefined });
 const bad = { status: 200, code: "BAD_RESPONSE" };
 const late = { "retry-after": "60" };
+const NOW_MS = Date.UTC(2026, 2, 5, 9);
+const dated = { "retry-after": new Date(NOW_MS + 60_000).toUTCString() };
 type ErrorBody = Partial<Record<"message" | "detail" | "more_info", string>> & { code?: number };
 
 it.each<[string, { status: number; body?: unknown; headers?: typeof late }, object]>([
@@ -98,12 +109,18 @@ it.each<[string, { status: number; body?: unknown; headers?: typeof late }, obje
   ["a resource without a sid", { status: 200, body: { friendly_name: "x" } }, bad],
   ["members of other types", { status: 400, body: { code: "x", message: 5 } }, failed(400)],
   ["more than 8 MiB", { status: 200, body: "x".repeat(9_000_000) }, bad],
-  ["a late Retry-After", { status: 429, headers: late }, { ...failed(429), retryAfterSeconds: 60 }],
+  ...[late, dated].map((headers): [string, { status: number; headers: typeof late }, object] => [
+    `a Retry-After of ${headers["retry-after"]}`,
+    { status: 429, headers },
+    { ...failed(429), retryAfterSeconds: 60 },
+  ]),
 ])("failures of %s", async (_what, scripted, expected) => {
   upstream.script.push(scripted);
+  const clock = jest.spyOn(Date, "now").mockReturnValue(NOW_MS);
   const fetched = clientAt(upstream.url, { maxRetries: 0 }).keys.fetch(KEY_SID);
   const request = { method: "GET", path: `${KEYS}/${KEY_SID}.json` };
   await expect(fetched).rejects.toMatchObject({ name: "ApiError", ...request, ...expected });
+  clock.mockRestore();
 });
 
 const headers = { "retry-after": "0" };
@@ -131,6 +148,23 @@ it.each<[string, "GET" | "POST" | "DELETE", object, tries: number, times?: numbe
   const [{ status }] = await Promise.allSettled([calls[method]()]);
   const expected = tries > times ? "fulfilled" : "rejected";
   expect({ status, length: upstream.seen.length }).toEqual({ status: expected, length: tries });
+});
+
+it("the pause before another try ends when the request is aborted", async () => {
+  upstream.script.push({ status: 429, headers: late });
+  const stop = new AbortController();
+  const { keys } = clientAt(upstream.url, { timeoutMs: 600_000 });
+  const settled = jest.fn();
+  keys.fetch(KEY_SID, { signal: stop.signal }).then(settled, settled);
+  const takeTurns = async () => {
+    for (let turns = 0; turns < 500; turns++) await nextTurn();
+  };
+  await until(() => upstream.seen.length === 1);
+  // The client receives the response.
+  await takeTurns();
+  stop.abort();
+  await takeTurns();
+  expect(settled.mock.calls).toEqual([[stop.signal.reason]]);
 });
 
 it("a rejected password is followed by the next one of the list, and an accepted one stays", async () => {

@@ -3,6 +3,7 @@ import { PermanentError, type FetchOutcome } from "express-push-verification";
 import { rehearse, type RehearsalReport, type RehearsalRow } from "express-push-verification/admin";
 import { redisQueue } from "express-push-verification/durable";
 import { REHEARSAL_LINKS } from "../../../lib/admin/rehearsal/report";
+import { inspectReceiver, type ReceiverInspection } from "../../../lib/core/receiver/inspection";
 import { clientOf, startEmulator, stopEmulators } from "../../support/emulators";
 import { closeLater, closeOpened, silent } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
@@ -10,6 +11,7 @@ import { createReceiver } from "../../support/receivers";
 import { describeWithRedis, startRedis, stopRedis } from "../../support/redis";
 import { failedLinks, rehearseBroken, startBroken, type Broken } from "../../support/rehearsals";
 import { never } from "../../support/waiting";
+import { createMemoryQueue } from "../console/memory-queue";
 
 const OTHER = "1".repeat(32);
 const fail = () => {
@@ -162,9 +164,19 @@ it("is not content with the service's own word, which is no webhook request", as
 
 it("is repeated in one process as the first time, for an app that handles approvals only", async () => {
   const { push, client } = await startBroken({ webhook: { event_types: ["challenge.approved"] } });
+  const inspection = inspectReceiver(push) as ReceiverInspection;
+  const { observe } = inspection;
+  const stops: jest.Mock[] = [];
+  jest.spyOn(inspection, "observe").mockImplementation((observer) => {
+    const stop = jest.fn(observe(observer));
+    stops.push(stop);
+    return stop;
+  });
   for (let round = 0; round < 2; round++) {
     expect(failedLinks(await rehearse({ push, client, timeoutMs: 20_000 }))).toEqual([]);
   }
+  // No observer is left.
+  expect(stops.map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
 });
 
 it("names an unreachable publicUrl", async () => {
@@ -234,6 +246,12 @@ describeWithRedis("with a queue", () => {
     ],
   ])("%s broken: no other row fails than its own", async (_what, broken, links, reason = /./) => {
     const { queue } = await startQueue({ backoff: 10_000 });
+    // After its own dead letter comes that of another user.
+    const list = queue.deadLetters.bind(queue);
+    jest.spyOn(queue, "deadLetters").mockImplementation(async function* (choice) {
+      yield* list(choice);
+      yield* createMemoryQueue(["of another user"]).deadLetters();
+    });
     const timeoutMs = links.length > 0 ? 3_000 : 20_000;
     const { report, entityStatus } = await rehearseBroken({ queue, timeoutMs, ...broken });
     expectFailed(report, entityStatus, links);

@@ -8,6 +8,7 @@ import { adminRouter } from "express-push-verification/admin";
 import { ACCOUNT_SID, SERVICE_SID } from "../../support/webhook-requests";
 import { WRAPPERS } from "../../support/response-wrappers";
 import { MAIN_KEY, SECRETS, useUpstream, WEBHOOK } from "../../support/upstream";
+import { createMemoryQueue } from "../console/memory-queue";
 import { APPS, makeStaffApp, type StaffAppOptions } from "../staff-app";
 
 const KEY_SID = `SK${"a".repeat(32)}`;
@@ -225,11 +226,23 @@ it("onAudit receives each write, successful or rejected, without a secret, and n
   expect(JSON.stringify(audits)).not.toContain(body.secret);
 });
 
+it("onAudit receives what a write that failed was about, and how many it changed", async () => {
+  const queue = { ...createMemoryQueue(["down"]), retry: fail };
+  const { call, audits } = start({ console: true, queue });
+  const deadLetters = [{ uuid: "uuid-0", accountSid: ACCOUNT_SID }];
+  const failed = { status: 500, body: { status: 500, code: "INTERNAL" } };
+  expect(await call("post /console/dead-letters/retry", { deadLetters })).toMatchObject(failed);
+  const about = { action: "dead-letter.retry", uuid: "uuid-0", count: 0 };
+  expect(audits).toMatchObject([{ ...about, ...failed.body }]);
+});
+
 describe("the client's own credentials", () => {
   it("are not deleted unless forced", async () => {
     const { call } = start({ as: "main" });
-    const own = await call(`delete /keys/${MAIN_KEY}`);
-    expect(own).toMatchObject({ status: 409, body: { code: "OWN_KEY" } });
+    for (const query of ["", "?force=false", "?force"]) {
+      const own = await call(`delete /keys/${MAIN_KEY}${query}`);
+      expect(own).toMatchObject({ status: 409, body: { code: "OWN_KEY" } });
+    }
     expect(upstream.seen).toEqual([]);
     expect(await call(`delete /keys/${MAIN_KEY}?force=true`)).toHaveProperty("status", 204);
   });
