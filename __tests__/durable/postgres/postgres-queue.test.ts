@@ -6,7 +6,11 @@ import { Client } from "pg";
 import { createHandlers } from "express-push-verification";
 import { QueueError, type DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import type { PostgresSettings } from "../../../lib/durable/postgres/options";
+import { createServerConnections } from "../../../lib/durable/postgres/connections";
+import {
+  resolvePostgresOptions,
+  type PostgresSettings,
+} from "../../../lib/durable/postgres/options";
 import { prepareSchema } from "../../../lib/durable/postgres/schema";
 import {
   closeLater,
@@ -15,11 +19,12 @@ import {
   sidOf,
   silent,
   storeFactor,
+  untilStats,
 } from "../../support/durable";
 import { createPostgres, type ServerOptions } from "../../support/postgres";
 import { describeOnPostgres } from "../../support/postgres-engine";
 import { mountSmallDisk } from "../../support/small-disk";
-import { until } from "../../support/waiting";
+import { createGate, until } from "../../support/waiting";
 
 const disk = mountSmallDisk("size=160m,mode=777");
 const BACKLOG = 20_000;
@@ -112,7 +117,7 @@ describeOnPostgres("its own promises", (app) => {
     }
   });
 
-  it("keeps uuids and outcomes of two queues in one schema apart", async () => {
+  it("keeps uuids, outcomes and counts of two queues in one schema apart", async () => {
     const [staging, production] = [open({ name: "staging" }), open({ name: "production" })];
     const wait = { account: "", challengeSid: sidOf(1) };
     const waits = Promise.allSettled([
@@ -123,6 +128,23 @@ describeOnPostgres("its own promises", (app) => {
     expect(await staging.store(queuedEvent(denied), Infinity)).toBe("new");
     expect((await waits).map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
     expect(await production.store(queuedEvent(denied), Infinity)).toBe("new");
+    const { opened, open: finish } = createGate();
+    staging.work(createHandlers().onAny(() => opened));
+    await untilStats(staging, { active: 1 });
+    const stats = await production.stats();
+    finish();
+    expect(stats).toMatchObject({ waiting: 1, active: 0, workers: 0 });
+  });
+
+  it("closes the connection of a statement that fails", async () => {
+    const settings = { name: QUEUE_NAME, connection: app.server().url };
+    const connections = closeLater(createServerConnections(resolvePostgresOptions(settings)));
+    const query = (text: string) => connections.query({ name: text, text }, []);
+    const readProcess = () => query("select pg_backend_pid() as process");
+    const first = await readProcess();
+    expect(await readProcess()).toEqual(first);
+    await expect(query("select 1 / 0")).rejects.toHaveProperty("code", "22012");
+    expect(await readProcess()).not.toEqual(first);
   });
 
   it("reads no events of other queues", async () => {

@@ -14,6 +14,8 @@ import { startRedisProxy } from "../../support/redis-proxy";
 import { until } from "../../support/waiting";
 import { ACCOUNT_SID, AUTH_TOKEN, eventPairs, eventRequest } from "../../support/webhook-requests";
 
+const DAY_MS = 86_400_000;
+
 /** A receiver that gets and awaits the outcomes of challenges, by their numbers. */
 function withOutcomes(receiver: DurableReceiver, authToken = AUTH_TOKEN) {
   return {
@@ -54,6 +56,23 @@ describeOnRedis("its own promises", (app) => {
     await untilStats(queue, { waiting: 0, active: 0 });
     expect((await listTexts()).join()).not.toContain(entityIdentity);
   });
+
+  it.each(["processedOn", "dueAtMs"])(
+    "counts an event of long ago that waits again as waiting since its %s",
+    async (name) => {
+      const { redis } = app.server();
+      const queue = app.open();
+      await storeFactor(queue, "a");
+      const [id = ""] = await redis.lrange(`push:${QUEUE_NAME}:wait`, 0, 0);
+      const job = `push:${QUEUE_NAME}:${id}`;
+      await redis.hset(job, "timestamp", 1);
+      expect((await queue.stats()).oldestWaitingMs).toBeGreaterThan(DAY_MS);
+      const data = JSON.parse((await redis.hget(job, "data")) ?? "") as object;
+      const text = JSON.stringify({ ...data, dueAtMs: Date.now() });
+      await redis.hset(job, name === "dueAtMs" ? { data: text } : { processedOn: Date.now() });
+      expect((await queue.stats()).oldestWaitingMs).toBeLessThan(DAY_MS);
+    },
+  );
 
   it("duplicates a Redis, also with lazyConnect, that is given as connection, and leaves it open", async () => {
     const instance = new Redis(app.server().url, { lazyConnect: true });

@@ -4,7 +4,9 @@ import { join } from "node:path";
 import { createHandlers, type Logger } from "express-push-verification";
 import { sqliteQueue, type DurableQueue, type QueueError } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
+import { createFileStorage } from "../../../lib/durable/sqlite/file-storage";
 import { canShare, connect } from "../../../lib/durable/sqlite/node-sqlite";
+import { resolveSqliteOptions } from "../../../lib/durable/sqlite/options";
 import { closeLater, closeOpened, queuedEvent, sidOf, storeFactor } from "../../support/durable";
 import { itNeeds } from "../../support/platform";
 import { silent } from "../../support/receivers";
@@ -99,6 +101,18 @@ it("goes on beside rows whose numbers node:sqlite cannot read, and makes a dead 
   const listed = await collect(queue.deadLetters());
   expect(listed.map(({ uuid }) => uuid)).toEqual(["u1", "u2", "u0"]);
   expect(await queue.find("u0")).toMatchObject({ state: "dead", attempts: 0 });
+});
+
+it("gives the events of a member that leaves to another at once", async () => {
+  const settings = resolveSqliteOptions({ name: "q", file: await createQueueFile() });
+  const storage = closeLater(createFileStorage(settings));
+  await storage.connect(() => {});
+  const leaving = { id: 1, isWorker: true };
+  await storage.beat([leaving, { id: 2, isWorker: true }]);
+  expect(await storage.claim(1, [], 1)).toHaveLength(1);
+  expect(await storage.claim(2, [], 1)).toEqual([]);
+  await storage.leave(leaving);
+  expect(await storage.claim(2, [], 1)).toHaveLength(1);
 });
 
 const MAX = "9223372036854775807";
