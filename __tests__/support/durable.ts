@@ -26,7 +26,7 @@ export function closeLater<Part extends (typeof opened)[number]>(part: Part): Pa
 
 /** After a test: closes its queues and receivers, and stops their servers. */
 export async function closeOpened(): Promise<void> {
-  await Promise.all(opened.splice(0).map((one) => one.close({ deadlineMs: 200 })));
+  await Promise.all(opened.splice(0).map((one) => one.close({ deadlineMs: 60_000 })));
   await stopServers();
 }
 
