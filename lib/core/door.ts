@@ -8,8 +8,8 @@ export { WebhookError } from "./errors/webhook-error";
 
 /** Options and commands list the types; any other text may be of a client. */
 export { PUSH_EVENT_TYPES } from "./event/event";
-/** What `confirmWith` is asked about. */
-export { type PushEvent } from "./event/event";
+/** What `confirmWith` is asked about, and what a queue shows of a dead letter. */
+export { type PushEvent, type UnknownPushEvent } from "./event/event";
 /** What a fixture is, and what a challenge shows. */
 export { type PushEventOf } from "./event/event";
 /** The type of an option: a test kit, the emulator and the admin client choose events by it. */
@@ -54,19 +54,6 @@ export { type Confirm } from "./delivery/confirmation";
 export { type DedupeStore } from "./delivery/dedupe-store";
 /** What a queue implements, and the event that it stores. */
 export { type EventQueue, type QueuedEvent } from "./delivery/event-queue";
-/** What a queue does for the people who run it: the durable queues have it, the console shows it. */
-export {
-  type DeadLetter,
-  type DeadLetterFilter,
-  type DeadLetterGroup,
-  type DeadLetterOptions,
-  type EventFailure,
-  type EventOperations,
-  type EventState,
-  type EventStatus,
-  type QueueUser,
-  type UserData,
-} from "./delivery/event-queue";
 /** What `queue.work` takes. */
 export { type Handlers } from "./delivery/handler-registry";
 /** A queue tells whose outcome a stored text is. */

@@ -1,6 +1,5 @@
 import {
   createRequestRetry,
-  type EventOperations,
   type EventQueue,
   type Handlers,
   type QueuedEvent,
@@ -13,6 +12,7 @@ import { validateOptions } from "../kit/validate-options";
 import { Availability, createClosedError } from "./availability";
 import { createBatches } from "./batches";
 import { createEventOperations } from "./dead-letters";
+import type { EventOperations } from "./event-operations";
 import { describeQueueHealth } from "./health";
 import { StoredJournal } from "./journal";
 import { createSharedOutcomes, type Outcome } from "./outcomes";
@@ -25,6 +25,7 @@ import { compareContent, toNewEvent, type DeliveryResult } from "./stored-event"
 import { createUserOperations } from "./user-data";
 import { ClaimingPool, type RunningWorker, type WorkerContext, type WorkerPool } from "./worker";
 
+export type { WorkOptions } from "../core/door";
 export type {
   DeadLetter,
   DeadLetterFilter,
@@ -35,8 +36,7 @@ export type {
   EventStatus,
   QueueUser,
   UserData,
-  WorkOptions,
-} from "../core/door";
+} from "./event-operations";
 export type { QueueErrorCode } from "./queue-error";
 export type { Backoff, QueueOptions } from "./queue-options";
 export type { QueueStats } from "./storage";

@@ -1,5 +1,6 @@
-import { type Handlers, type QueueUser, StoredDelivery, type WorkOptions } from "../core/door";
+import { type Handlers, StoredDelivery, type WorkOptions } from "../core/door";
 import { toAsciiJson } from "../kit/text";
+import type { QueueUser } from "./event-operations";
 import type { Outcome } from "./outcomes";
 import { pauseOf, type QueueSettings } from "./queue-options";
 import type { Step, NoteStep } from "./steps";

@@ -1,16 +1,11 @@
 import { hashText } from "../kit/hash";
 import { hostname } from "node:os";
 import * as z from "zod";
-import {
-  type EventFailure,
-  type EventQueue,
-  parseEvent,
-  type QueuedEvent,
-  type QueueUser,
-} from "../core/door";
+import { type EventQueue, parseEvent, type QueuedEvent } from "../core/door";
 import { cutText, parseJson, toAsciiJson } from "../kit/text";
 import { EVENT_FORMAT, migrateEvent } from "./event-format";
 import { hashKey, joinEventKey } from "./event-key";
+import type { EventFailure, QueueUser } from "./event-operations";
 import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
 
 /** What the delivery of an event has come to. */

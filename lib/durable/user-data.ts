@@ -1,13 +1,8 @@
-import {
-  type EventOperations,
-  type QueueUser,
-  readOutcome,
-  type StepEntry,
-  type UserData,
-} from "../core/door";
+import { readOutcome, type StepEntry } from "../core/door";
 import { sidRule } from "../kit/option-rules";
 import { parseJson } from "../kit/text";
 import { isText, validateOptions, type OptionRules } from "../kit/validate-options";
+import type { EventOperations, QueueUser, UserData } from "./event-operations";
 import type { StoredJournal } from "./journal";
 import type { Storage, StoredText, TextKind } from "./storage";
 import { isEventOf } from "./stored-event";
