@@ -38,8 +38,6 @@ export {
   type RequestEntry,
   type StepEntry,
 } from "./journal/journal";
-/** The console masks dead letters as the journal does; a queue names users. */
-export { createPseudonym, maskIdentity } from "./journal/mask";
 /** The history of a console without a queue. */
 export { MemoryJournal } from "./delivery/memory-journal";
 

@@ -1,5 +1,6 @@
 import { hostname } from "node:os";
-import { type Count, createPseudonym, type Journal, type JournalEntry } from "../core/door";
+import type { Count, Journal, JournalEntry } from "../core/door";
+import { createPseudonym } from "../kit/hash";
 import { parseJson, toAsciiJson } from "../kit/text";
 import type { Availability } from "./availability";
 import type { QueueUser } from "./event-operations";

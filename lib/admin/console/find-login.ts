@@ -1,11 +1,6 @@
-import {
-  type Journal,
-  maskIdentity,
-  MemoryJournal,
-  type ReceiverInspection,
-} from "../../core/door";
+import { type Journal, MemoryJournal, type ReceiverInspection } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
-import { cutText } from "../../kit/text";
+import { cutText, maskIdentity } from "../../kit/text";
 import { ApiError } from "../client/api-error";
 import type { AdminClient } from "../client/client";
 import { InputError } from "../client/input-error";

@@ -1,6 +1,6 @@
-import { type Journal, maskIdentity } from "../../core/door";
+import type { Journal } from "../../core/door";
 import type { DeadLetter, DeadLetterFilter, DurableQueue } from "../../durable";
-import { cutText } from "../../kit/text";
+import { cutText, maskIdentity } from "../../kit/text";
 import { RouterError } from "../http/router-error";
 import type { DeadLetterChoice, DeadLetterName, DeadLetterRow, QueueView } from "./console-view";
 

@@ -1,5 +1,6 @@
 import type { QueuedEvent } from "./event-queue";
 import { FairMap, type FairEntry } from "../../kit/fair-map";
+import { createPseudonym } from "../../kit/hash";
 import type {
   Count,
   CounterName,
@@ -8,7 +9,6 @@ import type {
   JournalEntry,
   NewEntry,
 } from "../journal/journal";
-import { createPseudonym } from "../journal/mask";
 
 const DAY_MS = 24 * 60 * 60_000;
 const MINUTE_MS = 60_000;

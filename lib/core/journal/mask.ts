@@ -1,28 +1,7 @@
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import { cutText, parseJson } from "../../kit/text";
-import { digest } from "../../kit/hash";
 
 type Event = PushEvent | UnknownPushEvent;
-
-/**
- * Masks an identity: 3 characters at its start and 3 at its end remain, of a short one at most a
- * third of it in all.
- */
-export function maskIdentity(identity: string): string {
-  // Whole characters: half an emoji is not one.
-  const characters = Array.from(identity);
-  const shown = Math.min(6, Math.floor(characters.length / 3));
-  const atEnd = Math.floor(shown / 2);
-  const start = characters.slice(0, shown - atEnd);
-  const end = atEnd === 0 ? [] : characters.slice(-atEnd);
-  return `${start.join("")}…${end.join("")}`;
-}
-
-/** Names an identity by a keyed hash: see `Journal.createPseudonym`. */
-export function createPseudonym(secret: string, identity: string): string {
-  const hash = Buffer.from(digest(secret, identity, "sha256"), "base64");
-  return hash.toString("hex").slice(0, 8);
-}
 
 /** Parameters whose values many events have in common. */
 const COMMON_NAMES = new Set(["type", "factor_type", "account_sid", "service_sid"]);

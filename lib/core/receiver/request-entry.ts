@@ -1,11 +1,11 @@
 import { isSid, type SidPrefix } from "../../kit/sid";
 import { copyText } from "../../kit/copied-text";
-import { cutText } from "../../kit/text";
+import { cutText, maskIdentity } from "../../kit/text";
 import { describeReasons } from "../../kit/thrown-value";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import type { ObservedRequest } from "./inspection";
 import type { NewEntry, RequestEntry, RequestResult } from "../journal/journal";
-import { maskIdentity, maskText } from "../journal/mask";
+import { maskText } from "../journal/mask";
 
 /** The entry of a request before the journal signs it. */
 export type NewRequestEntry = Extract<NewEntry, { kind: RequestEntry["kind"] }>;
