@@ -60,10 +60,27 @@ export function checkRooms(): string[] {
         .map((target) => `lib/${file}: may not import ${target}${adviseDoor(file, target)}`),
     ),
     ...files.filter((file) => file.endsWith("index.ts") && !isReexportsOnly(file)),
+    ...checkDoor(),
     ...files
       .filter((file) => REQUEST_PATH.test(file) && registersCallback(file))
       .map((file) => `lib/${file}: register listeners and timers with Callbacks`),
   ];
+}
+
+const MAX_DOOR_NAMES = 37;
+
+/** Finds names too many in the door: it has grown before. */
+function checkDoor(): string[] {
+  const code = readFileSync(join(lib, "core", "door.ts"), "utf8").replaceAll(
+    /^\/\/.*|\/\*[^]*?\*\//gm,
+    "",
+  );
+  const lists = [...code.matchAll(/\{([^}]*)\}/g)].map(([, list = ""]) => list);
+  const count = lists
+    .join()
+    .split(",")
+    .filter((name) => name.trim() !== "").length;
+  return count > MAX_DOOR_NAMES ? [`lib/core/door.ts: ${count} names, over ${MAX_DOOR_NAMES}`] : [];
 }
 
 /** What a listener or a timer of these files throws may end the process. */

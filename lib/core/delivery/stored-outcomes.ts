@@ -18,6 +18,13 @@ export class StoredOutcomes extends Waiters {
     return this.write(account, toOutcome(event));
   }
 
+  /** Returns whether a stored outcome is of a user; false for one that is unreadable. */
+  static isOf(user: { accountSid: string; entityIdentity: string }, value: string): boolean {
+    const outcome = readOutcome(value);
+    const { accountSid, entityIdentity } = user;
+    return outcome?.account_sid === accountSid && outcome.entity_identity === entityIdentity;
+  }
+
   /** Resolves the waits for a key with the outcome that is stored under it, unless it is unreadable. */
   read(key: string, value: string): void {
     const outcome = readOutcome(value);
