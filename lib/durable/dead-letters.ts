@@ -122,7 +122,7 @@ function choose(
     const names = readEventNames(parseJson(body));
     if ((accountSid ?? names.accountSid) !== names.accountSid) return false;
     if ((receiver ?? names.receiver) !== names.receiver) return false;
-    accounts.add(names.account);
+    accounts.add(names.authenticatedAccount);
     return true;
   });
   if (accounts.size <= 1) return chosen;

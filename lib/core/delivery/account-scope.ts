@@ -46,9 +46,12 @@ export function createAccountScope(options: AccountScopeOptions) {
     /** Returns the authenticated account of an event by its `account_sid`, as an `OutcomeKey` has it. */
     accountOf,
     /** Returns whether the service's word on a challenge is of an account, and of a service that is allowed. */
-    accepts(account: string, { account_sid, service_sid }: ChallengeOutcome): boolean {
+    accepts(authenticatedAccount: string, { account_sid, service_sid }: ChallengeOutcome): boolean {
       if (allowedAccountSids?.has(account_sid) === false) return false;
-      return allowedServiceSids?.has(service_sid) !== false && accountOf(account_sid) === account;
+      return (
+        allowedServiceSids?.has(service_sid) !== false &&
+        accountOf(account_sid) === authenticatedAccount
+      );
     },
     /**
      * Returns the account of a wait, as an `OutcomeKey` has it.
@@ -57,19 +60,19 @@ export function createAccountScope(options: AccountScopeOptions) {
      */
     accountOfWait(accountSid: string | undefined): string {
       if (isImplied) return impliedAccount;
-      const account = accountSid ?? onlySid;
-      if (account === undefined) {
+      const chosenSid = accountSid ?? onlySid;
+      if (chosenSid === undefined) {
         throw new TypeError(
           "waitForChallenge: option accountSid is required, because this receiver has several accounts. Pass the account that the challenge was created in.",
         );
       }
-      if (allowedAccountSids?.has(account) === false) {
+      if (allowedAccountSids?.has(chosenSid) === false) {
         throw new WebhookError(
           "ACCOUNT_NOT_ALLOWED",
           "accountSid is not in allowedAccountSids. Pass an account of this list, or add it to the list.",
         );
       }
-      return accountOf(account);
+      return accountOf(chosenSid);
     },
   };
 }

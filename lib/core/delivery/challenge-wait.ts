@@ -80,9 +80,13 @@ export class ChallengeWaits {
         "challengeSid must be YC and 32 hexadecimal digits. Pass the sid of the challenge as the service returned it.",
       );
     }
-    const account = this.#scope.accountOfWait(accountSid);
+    const authenticatedAccount = this.#scope.accountOfWait(accountSid);
     const challenge = { challengeSid, entityIdentity, accountSid };
-    const outcome = await this.#waitUntilStopped(challenge, { account, timeoutMs, signal });
+    const outcome = await this.#waitUntilStopped(challenge, {
+      authenticatedAccount,
+      timeoutMs,
+      signal,
+    });
     if (accountSid !== undefined && outcome.account_sid !== accountSid) throw createAccountError();
     if (outcome.entity_identity !== entityIdentity) {
       throw new WebhookError(
@@ -106,7 +110,7 @@ export class ChallengeWaits {
 
   async #waitUntilStopped(
     challenge: ChallengeOfWait,
-    { signal, ...wait }: Pick<OutcomeWait, "account" | "timeoutMs" | "signal">,
+    { signal, ...wait }: Pick<OutcomeWait, "authenticatedAccount" | "timeoutMs" | "signal">,
   ): Promise<ChallengeOutcome> {
     const stop = new AbortController();
     const onAbort = () => stop.abort(signal?.reason);
@@ -120,7 +124,9 @@ export class ChallengeWaits {
     const ask = this.#fetchOutcome;
     const inquiry =
       ask &&
-      new Inquiry(wait.timeoutMs, () => this.#askService(ask, challenge, wait.account, stop));
+      new Inquiry(wait.timeoutMs, () =>
+        this.#askService(ask, challenge, wait.authenticatedAccount, stop),
+      );
     try {
       const own = { ...wait, challengeSid, entityIdentity, signal: stop.signal };
       return await this.#outcomes.wait(own);
@@ -138,12 +144,13 @@ export class ChallengeWaits {
   async #askService(
     ask: FetchOutcome,
     challenge: ChallengeOfWait,
-    account: string,
+    authenticatedAccount: string,
     stop: AbortController,
   ): Promise<void> {
     const outcome = await ask(challenge, { signal: stop.signal });
     if (outcome === undefined || stop.signal.aborted) return;
-    if (this.#scope.accepts(account, outcome)) await this.#outcomes.record(account, outcome);
+    if (this.#scope.accepts(authenticatedAccount, outcome))
+      await this.#outcomes.record(authenticatedAccount, outcome);
     else stop.abort(createAccountError());
   }
 }

@@ -108,13 +108,13 @@ function createAcceptNow(
   const confirmUntil = confirm && createConfirmation(confirm);
 
   return function acceptNow(queued, deadlineAtMs) {
-    const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
+    const { authenticatedAccount, event, authTokenIndex, publicUrlIndex, receiver } = queued;
     const markAtMs = deadlineAtMs - MARK_RESERVE_MS;
 
     function run() {
       // Only the first delivery of a uuid: a replay must not record an outcome again that has expired.
       const recorded = isChallengeEvent(event)
-        ? outcomes.record(account, toOutcome(event))
+        ? outcomes.record(authenticatedAccount, toOutcome(event))
         : undefined;
       return andThen(recorded, () => {
         const timeoutMs =

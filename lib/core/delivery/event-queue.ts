@@ -7,8 +7,8 @@ import type { OutcomeStore } from "./outcome-store";
 /** An authenticated event that a queue stores. @experimental */
 export interface QueuedEvent extends RequestIdentity {
   event: PushEvent | UnknownPushEvent;
-  /** The account of its outcome: `account` of its `OutcomeKey`. */
-  account: string;
+  /** See `OutcomeKey`. The inherited `accountSid` is what the event claims. */
+  authenticatedAccount: string;
   /** Whether its outcome is recorded, and its handlers run, only after `confirm` of the worker. */
   needsConfirmation?: boolean | undefined;
   /** See `ConfirmContext`. */

@@ -72,7 +72,8 @@ export class MemoryJournal implements Journal {
     const characters = queued.event.params.flat().reduce((sum, text) => sum + text.length, 0);
     // The event has its parameters twice: as pairs, and parsed.
     const bytes = 4 * characters;
-    if (characters <= MAX_EVENT_CHARACTERS) this.#events.add(queued.account, id, queued, bytes);
+    if (characters <= MAX_EVENT_CHARACTERS)
+      this.#events.add(queued.authenticatedAccount, id, queued, bytes);
   }
 
   /** Returns the event of an entry; undefined when it is not kept (any more). */

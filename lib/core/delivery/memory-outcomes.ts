@@ -22,15 +22,16 @@ export function createMemoryOutcomes(): OutcomeStore {
   const waiters = new Waiters();
 
   return {
-    record(account, outcome) {
+    record(authenticatedAccount, outcome) {
       const { challenge_sid: challengeSid } = outcome;
       const text = writeOutcome(outcome);
       const bytes = values.countBytes(text);
-      const added = outcomes.add(account, challengeSid, text, { bytes });
-      if (added !== undefined) waiters.resolve(waiters.keyOf({ account, challengeSid }), outcome);
+      const added = outcomes.add(authenticatedAccount, challengeSid, text, { bytes });
+      if (added !== undefined)
+        waiters.resolve(waiters.keyOf({ authenticatedAccount, challengeSid }), outcome);
     },
     async wait(wait) {
-      const text = outcomes.get(wait.account, wait.challengeSid);
+      const text = outcomes.get(wait.authenticatedAccount, wait.challengeSid);
       return text === undefined ? waiters.wait(wait) : (readOutcome(text) as ChallengeOutcome);
     },
   };

@@ -51,7 +51,12 @@ const WORK_RULES: OptionRules<WorkOptions> = {
 /** An event that was read from the store of a queue. */
 export interface RestoredEvent extends Pick<
   QueuedEvent,
-  "event" | "account" | "needsConfirmation" | "ambiguity" | "authTokenIndex" | "publicUrlIndex"
+  | "event"
+  | "authenticatedAccount"
+  | "needsConfirmation"
+  | "ambiguity"
+  | "authTokenIndex"
+  | "publicUrlIndex"
 > {
   receiver?: string | undefined;
   /** The trace context that was stored with the event. */
@@ -79,7 +84,7 @@ export interface WorkerQueue {
   name: string;
   logger: Logger | undefined;
   /** Records an outcome that was confirmed; goes on until it is stored, or the queue is closed. */
-  recordOutcome: (account: string, outcome: ChallengeOutcome) => Promise<void>;
+  recordOutcome: (authenticatedAccount: string, outcome: ChallengeOutcome) => Promise<void>;
 }
 
 /** The delivery of a worker: confirms the events of a queue, and runs their handlers. */
@@ -188,10 +193,16 @@ export class StoredDelivery {
     }
   }
 
-  async #confirm({ event, account, receiver, ambiguity }: RestoredEvent): Promise<void> {
+  async #confirm({
+    event,
+    authenticatedAccount,
+    receiver,
+    ambiguity,
+  }: RestoredEvent): Promise<void> {
     const confirm = this.#options.confirm ?? findConfirm(this.#handlers, receiver);
     await confirmOnce(confirm, event, ambiguity);
-    if (isChallengeEvent(event)) await this.#queue.recordOutcome(account, toOutcome(event));
+    if (isChallengeEvent(event))
+      await this.#queue.recordOutcome(authenticatedAccount, toOutcome(event));
   }
 }
 

@@ -6,16 +6,19 @@ import { Waiters } from "./waiters";
 /** The outcomes that a store keeps as texts, and the waits of this process for them. */
 export class StoredOutcomes extends Waiters {
   /** Writes an outcome as it is stored. */
-  write(account: string, outcome: ChallengeOutcome): { key: string; value: string } {
+  write(authenticatedAccount: string, outcome: ChallengeOutcome): { key: string; value: string } {
     const challengeSid = outcome.challenge_sid;
-    return { key: this.keyOf({ account, challengeSid }), value: writeOutcome(outcome) };
+    return {
+      key: this.keyOf({ authenticatedAccount, challengeSid }),
+      value: writeOutcome(outcome),
+    };
   }
 
   /** Writes the outcome that is stored with an event; undefined if it has none, or none yet. */
   writeOf(queued: QueuedEvent): ReturnType<StoredOutcomes["write"]> | undefined {
-    const { event, account, needsConfirmation } = queued;
+    const { event, authenticatedAccount, needsConfirmation } = queued;
     if (!isChallengeEvent(event) || needsConfirmation === true) return undefined;
-    return this.write(account, toOutcome(event));
+    return this.write(authenticatedAccount, toOutcome(event));
   }
 
   /** Returns whether a stored outcome is of a user; false for one that is unreadable. */

@@ -34,8 +34,8 @@ export class Waiters {
   }
 
   /** Returns the key of an outcome, and of the waits for it. */
-  keyOf({ account, challengeSid }: OutcomeKey): string {
-    return this.#hash(`${account}:${challengeSid}`);
+  keyOf({ authenticatedAccount, challengeSid }: OutcomeKey): string {
+    return this.#hash(`${authenticatedAccount}:${challengeSid}`);
   }
 
   /**
@@ -45,7 +45,7 @@ export class Waiters {
    *   wait; the reason of `signal`.
    */
   async wait(wait: OutcomeWait): Promise<ChallengeOutcome> {
-    const { timeoutMs, signal, account, entityIdentity = "" } = wait;
+    const { timeoutMs, signal, authenticatedAccount, entityIdentity = "" } = wait;
     signal?.throwIfAborted();
     if (this.#isClosed) throw createClosingError();
     let waiter!: Waiter;
@@ -59,7 +59,7 @@ export class Waiters {
     const onAbort = () => waiter.reject(signal?.reason);
     signal?.addEventListener("abort", onAbort);
     try {
-      this.#add(waiter, account, entityIdentity);
+      this.#add(waiter, authenticatedAccount, entityIdentity);
       return await outcome;
     } finally {
       this.#remove(waiter);

@@ -254,7 +254,7 @@ class Receiver {
     // Each field by its name: a spread costs a request 10 µs on Node 20.
     return {
       event,
-      account: this.#accountOf(event.account_sid),
+      authenticatedAccount: this.#accountOf(event.account_sid),
       accountSid: event.account_sid,
       uuid: event.uuid,
       contentHash,

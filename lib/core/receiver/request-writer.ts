@@ -121,7 +121,7 @@ export class RequestWriter {
       uuid,
       accountSid,
       identity,
-      share: queued.account,
+      share: queued.authenticatedAccount,
       attempt: 1,
       durationMs,
       error: maskText(describeReasons(error.cause) ?? error.code, queued.event),
@@ -139,7 +139,7 @@ export class RequestWriter {
       if (!this.#accounts.has(accountSid)) {
         keepNewest(this.#accounts, copyText(accountSid), true, MAX_ACCOUNTS);
       }
-      return queued.account;
+      return queued.authenticatedAccount;
     }
     const isKnown =
       queued !== undefined ||
