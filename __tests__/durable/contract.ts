@@ -29,7 +29,6 @@ import { CONTROL, HOSTILE_UUID, listTexts } from "../support/control-characters"
 import type { StoppableEngine } from "../support/engine";
 import { itNeeds } from "../support/platform";
 import { startTelemetry } from "../support/telemetry";
-import { REVOKED_PROXY } from "../support/thrown-values";
 import { collect, createGate, never, nextTurn, until } from "../support/waiting";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
@@ -252,7 +251,7 @@ export function describeContract(engine: StoppableEngine): void {
         "they throw what has no message",
         3,
         "HANDLER_FAILED: A handler of this event failed; see the cause.",
-        [REVOKED_PROXY],
+        [undefined, 7],
       ],
       ["they run longer than handlerTimeoutMs", 3, "HANDLER_TIMEOUT: ", []],
     ])("makes an event one whose handlers fail; %s", async (_, attempts, error, thrown) => {

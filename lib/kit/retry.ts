@@ -1,7 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { pauseAfter, type Pauses } from "./backoff";
 import { isPending } from "./pending";
-import { readThrown } from "./thrown-value";
 
 /** How long, how often and for how many operations at a time {@link createRetry} tries again. */
 export interface RetryLimits {
@@ -66,8 +65,7 @@ export function createRetry(limits: RetryLimits, errors: RetryErrors) {
         onAttemptFailed?.(error);
         if (cause === undefined) errors.onFirstFailure();
         // An error of the store explains more than the time-out of the last attempt.
-        const isTimeout = readThrown(() => error instanceof ResponseTimeout) === true;
-        if (cause === undefined || !isTimeout) cause = error;
+        if (cause === undefined || !(error instanceof ResponseTimeout)) cause = error;
       }
       const leftMs = deadlineAtMs - performance.now();
       if (leftMs <= 0) throw errors.createError(cause, performance.now() - startMs);

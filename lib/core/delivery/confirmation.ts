@@ -1,7 +1,6 @@
 import type { FetchOutcome } from "./outcome";
 import { within } from "../../kit/retry";
 import { createNeutralCause } from "../../kit/neutral-cause";
-import { readThrown } from "../../kit/thrown-value";
 import { createRequestRetry } from "./retry-request";
 import { WebhookError } from "../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
@@ -49,8 +48,7 @@ export class ConfirmationPending extends Error {
   override readonly message = 'The function confirm returned "pending".';
 }
 
-const isPending = (thrown: unknown): thrown is ConfirmationPending =>
-  readThrown(() => thrown instanceof ConfirmationPending) === true;
+const isPending = (thrown: unknown) => thrown instanceof ConfirmationPending;
 
 /**
  * Creates the step that calls `confirm` until it decides about an event of a known type.

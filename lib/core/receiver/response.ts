@@ -4,7 +4,6 @@ import { clearTimeout } from "node:timers";
 import { bodyTimeMs, isStream, type BodyLimits } from "./body";
 import type { Callbacks } from "../../kit/callbacks";
 import { createNeutralCause } from "../../kit/neutral-cause";
-import { readThrown } from "../../kit/thrown-value";
 import { WebhookError } from "../errors/webhook-error";
 import type { IncomingRequest } from "./incoming-request";
 import { FormError } from "../event/form";
@@ -136,7 +135,7 @@ export function addCode(error: unknown): unknown {
 
 /** Returns an error of the request path as a WebhookError: `INTERNAL_ERROR` when it has no code. */
 export function toWebhookError(error: unknown): WebhookError {
-  const coded = readThrown(() => addCode(error));
+  const coded = addCode(error);
   if (coded instanceof WebhookError) return coded;
   const cause = createNeutralCause(error);
   return new WebhookError("INTERNAL_ERROR", "The receiver itself failed; see the cause.", {
