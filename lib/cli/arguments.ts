@@ -25,7 +25,7 @@ export function assertUrl(flag: string, url: string): void {
   );
 }
 
-/** Options of a command that runs a server. */
+/** Where the server of a command listens, and the hosts that a request may name. */
 export interface ServerOptions {
   port: number;
   host: string;

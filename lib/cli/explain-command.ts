@@ -84,7 +84,7 @@ async function listRequests(
   }
   const bytes = bodyFile === undefined ? undefined : await readBodyFile(terminal, bodyFile);
   const body = bytes?.toString("base64");
-  // Without headers: those of a command line need not show the URL.
+  // Without headers: a command line need not have the headers that show the URL.
   return [{ capture: { method, headers: [], url: receivedUrl, body }, lines: header }];
 }
 

@@ -8,7 +8,6 @@ import { withProxy } from "./proxy";
 import { print, printJson, printNote, printPainted, printTable } from "./terminal";
 import type { Terminal } from "./terminal";
 
-/** Options of the commands that use the service's APIs. */
 interface ServiceOptions {
   accountUrl?: string;
   verifyUrl?: string;

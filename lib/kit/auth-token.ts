@@ -2,7 +2,7 @@ import { SID_DIGITS } from "./sid";
 import type { OptionRule } from "./validate-options";
 import { warnOnce } from "./process-warning";
 
-/** Everybody may know these: the texts that a missing setting becomes, and SIDs. */
+/** Texts that anyone can guess: what a missing setting becomes, and SIDs. */
 const MISSING = /^(?:undefined|null|nan|\[object \w+\])$/i;
 const SID = new RegExp(`^[A-Z]{2}${SID_DIGITS}$`, "i");
 

@@ -13,7 +13,7 @@ export interface FairValues<Value> {
   delete(index: number): void;
 }
 
-/** Bounds of {@link FairMap}. */
+/** How much a map holds. */
 export interface FairMapOptions<Value> {
   /** How many entries are kept. */
   maxEntries: number;

@@ -9,7 +9,7 @@ import { Inquiry } from "./inquiry";
 import type { ChallengeOutcome, FetchOutcome } from "./outcome";
 import { createClosingError, type OutcomeStore, type OutcomeWait } from "./outcome-store";
 
-/** Options of `waitForChallenge`. */
+/** The challenge that a login waits for, and its user. */
 export interface WaitOptions {
   /** The SID of the challenge, from the response of the service that created it. */
   challengeSid: string;
@@ -115,7 +115,7 @@ export class ChallengeWaits {
     const stop = new AbortController();
     const onAbort = () => stop.abort(signal?.reason);
     if (signal !== undefined) {
-      // Many waits may share a signal, such as that of a shutdown: above ten listeners, Node warns.
+      // Many waits may share a signal, such as a shutdown: above ten listeners, Node.js warns.
       setMaxListeners(0, signal);
       signal.addEventListener("abort", onAbort);
     }

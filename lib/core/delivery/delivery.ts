@@ -83,7 +83,7 @@ export function createDelivery(
       const runContext = { attempt, authTokenIndex, publicUrlIndex, receiver };
       await dispatchToHandlers(event, runContext, handlerTimeoutMs);
     },
-    /** Returns the health of the queue, or that of the dedupe store. */
+    /** Returns the health of the queue, or of the dedupe store. */
     async health(): Promise<Health> {
       if (queue?.health !== undefined) return queue.health();
       const { outage } = acceptor;

@@ -49,8 +49,8 @@ export interface HandlerRegistration<Self> {
   /** Adds a handler of the events without a handler of their type, including unknown types. */
   onUnhandled(handler: AnyHandler): Self;
   /**
-   * Returns the types of event that currently have a handler: all of them with `onAny`, and those of
-   * challenges once `waitForChallenge` was called.
+   * Returns the types of event that currently have a handler: with `onAny` all of them, and the
+   * types of challenges once `waitForChallenge` was called.
    */
   handledTypes(): PushEventType[];
 }
@@ -159,7 +159,7 @@ export function setConfirm(
   const { confirms } = registryOf(handlers);
   if ((confirms.get(receiver) ?? confirm) !== confirm) {
     throw new TypeError(
-      "pushWebhooks: option confirm differs from that of another receiver with these handlers and this name. Pass the same function, or give each receiver a name.",
+      "pushWebhooks: another receiver with these handlers and this name has another option confirm. Pass the same function, or give each receiver a name.",
     );
   }
   confirms.set(receiver, confirm);

@@ -4,7 +4,7 @@ import { publish } from "../observability/diagnostics";
 import { createNeutralCause } from "../../kit/neutral-cause";
 import { createRetry, type RetryLimits } from "../../kit/retry";
 
-/** Options of {@link createRequestRetry}. */
+/** How long an operation is retried, and what its error says. */
 export interface RequestRetryOptions extends RetryLimits {
   /** The code of the error when no attempt succeeded. @default "STORE_UNAVAILABLE" */
   code?: WebhookErrorCode;

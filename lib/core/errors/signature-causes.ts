@@ -98,7 +98,7 @@ export const CAUSES = {
   ],
   PARAMS_UNSIGNED: [
     "The signature matches the URL without the parameters.",
-    "Do not accept the request. Either the service did not send this body, or the signature is that of a GET request.",
+    "Do not accept the request. Either the service did not send this body, or it signed a GET request.",
   ],
   PARAMS_ALTERED: [
     "The parameters differ from those in the body.",
@@ -114,10 +114,10 @@ export const CAUSES = {
   ],
   PARAMS_ENCODED: [
     "Values are still percent-encoded, or were decoded twice.",
-    "Decode the names and values of the form once before you verify; those of a body parser are decoded.",
+    "Decode the names and values of the form once before you verify; a body parser decodes them.",
   ],
   PARAMS_ADDED: [
-    "A parameter was added that the service did not sign, such as those of the URL's query.",
+    "A parameter was added that the service did not sign, such as one of the URL's query.",
     "Verify req.body as the parser created it, before another middleware adds a parameter.",
   ],
   PARAMS_CHARSET: [
@@ -143,8 +143,8 @@ export interface SignatureReport {
 export interface SignatureCause {
   code: SignatureCauseCode;
   /**
-   * True: the signature matches with this mistake undone, and so do those of later requests. False:
-   * there are only indications.
+   * True: with this mistake undone the signature matches, also of later requests. False: there are
+   * only indications.
    */
   isProven: boolean;
   /** The mistake or the change that was made. */

@@ -3,7 +3,7 @@ import { STATUS_BY_CODE, type WebhookErrorCode } from "./codes";
 import { setStackTraceLimit } from "../../kit/stackless-error";
 import type { SignatureReport } from "./signature-causes";
 
-/** Options of {@link WebhookError}. */
+/** What an error has beside its code and its message. */
 export interface WebhookErrorOptions {
   cause?: unknown;
   /** The methods that the receiver accepts, for `METHOD_NOT_ALLOWED`. @default POST */

@@ -103,7 +103,7 @@ function collectDraft(params: readonly Pair[]): Draft {
   const draft: Draft = { params: [], issues: [] };
   for (const [name, value] of params) {
     if (!KNOWN_NAMES.has(name)) continue;
-    // Equal values are rejected too: the signature of a=1&a=1 is that of a=1.
+    // Equal values are rejected too: a=1&a=1 and a=1 have the same signature.
     if (draft[name] !== undefined) throw invalid(RECEIVED, [`${name} is repeated`]);
     draft[name] = value;
   }
@@ -152,7 +152,7 @@ export function parseJsonParameter(
   return problem === undefined ? { value } : { problem };
 }
 
-/** Returns whether the value of a text needs a walk; that of nearly no text does. */
+/** Returns whether the value of a text needs a walk, which is rare. */
 function mayBeUnsafe(text: string): boolean {
   if (text.includes("__proto__") || text.includes("\\u")) return true;
   let brackets = 0;

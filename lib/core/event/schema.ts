@@ -4,7 +4,7 @@ import type { ChallengeDetails } from "./event";
 import { isMembers } from "../../kit/validate-options";
 import { sidPattern, type SidPrefix } from "../../kit/sid";
 
-/** Creates the schema of an object. That of zod/mini compiles nothing. */
+/** Creates the schema of an object, compiled: zod/mini compiles nothing. */
 const object = <Shape extends $ZodLooseShape>(shape: Shape) =>
   new $ZodObjectJIT({ type: "object", shape }) as $ZodObject<Shape, $strip>;
 

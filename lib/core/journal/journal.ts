@@ -65,7 +65,7 @@ export type CounterName =
   | `token:${string}:${number}`
   | "dropped";
 
-/** The result of a request: that of its delivery, or that it was rejected or failed. */
+/** The result of the delivery of a request, or that it was rejected or failed. */
 export type RequestResult =
   Exclude<DeliveryResult, "new"> | "handled" | "stored" | "rejected" | "failed";
 
@@ -112,7 +112,7 @@ export interface RequestEntry extends Signed {
   readonly message?: string | undefined;
   /** The errors of the handlers, without the values of the event. */
   readonly failure?: string | undefined;
-  /** Whether the names below are those of an authenticated event; else its sender may have invented them. */
+  /** Whether an authenticated event has the names below; else the sender may have invented them. */
   readonly isAuthenticated: boolean;
   readonly type?: PushEventType | (string & {}) | undefined;
   readonly version?: PushEventVersion | undefined;
@@ -129,7 +129,7 @@ export interface RequestEntry extends Signed {
   readonly issues: readonly string[];
   /** Method and path. */
   readonly target: string;
-  /** Any client can choose the headers, and `address` may be that of a proxy. */
+  /** Any client can choose the headers, and `address` may be a proxy. */
   readonly sender: {
     readonly address?: string | undefined;
     readonly forwardedFor?: string | undefined;

@@ -13,7 +13,7 @@ import type { DeliveryResult } from "../event/event";
 export interface Diagnostics {
   /** A webhook request arrived. */
   received: { method: string };
-  /** A webhook request was rejected; `parameter` is that of `WebhookError`. */
+  /** A webhook request was rejected; `parameter` as in `WebhookError`. */
   rejected: { code: string; status: number; durationMs: number; parameter?: string };
   /** A store or a token lookup failed or did not respond, and is retried. */
   retrying: object;

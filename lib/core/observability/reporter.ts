@@ -13,7 +13,7 @@ export interface RejectedRequest {
   method: string;
   /** The path without the query, which contains the parameters of a GET request. */
   path: string;
-  /** The address of the peer: behind a proxy, that of the proxy. */
+  /** The address of the peer: behind a proxy, the proxy. */
   remoteAddress: string | undefined;
 }
 

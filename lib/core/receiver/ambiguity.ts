@@ -204,8 +204,8 @@ export class AmbiguityCheck {
 }
 
 /**
- * Finds why the parameters of a signed GET are not those of a push event: its separators leave one
- * reading, but other products sign URLs that an attacker chooses, and append their parameters.
+ * Finds why a signed GET is not a push event: its separators leave one reading, but other products
+ * sign URLs that an attacker chooses, and append their parameters.
  */
 export function findForeignParameter(
   params: readonly Pair[],
@@ -238,7 +238,7 @@ type SidPlaces = Record<"account_sid" | "challenge_sid" | "factor_sid" | "servic
 
 /**
  * Finds the SIDs by their names: each occurs once, and `account_sid=A`, as in a GET, never. Skips
- * those of declared parameters whose names end like one of the four.
+ * declared parameters whose names end like one of the four.
  */
 function findSids(text: string, declared: readonly string[]): SidPlaces {
   const places = { account_sid: 0, challenge_sid: 0, factor_sid: 0, service_sid: 0 };
@@ -287,7 +287,7 @@ function containsSid(name: keyof SidPlaces): Problem {
   return { reason: `the text contains ${name} and a SID twice`, parameter: name, contained };
 }
 
-/** Returns whether the one SID of a parameter is that of the event; undefined: both have none. */
+/** Returns whether a parameter has one SID, which the event has too; undefined: both have none. */
 function isAt(text: string, at: number, sid: string | undefined): boolean {
   return sid === undefined ? at === 0 : at > 0 && text.startsWith(sid, at);
 }

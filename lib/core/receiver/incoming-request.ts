@@ -73,7 +73,7 @@ export function captureRequest(request: IncomingRequest): Capture | undefined {
   return { method, url, headers: [...request.listHeaders()], body: base64 };
 }
 
-/** Describes a rejected request for logs; its path is that of {@link shortenPath}. */
+/** Describes a rejected request for logs. */
 export function describeRequest(request: IncomingRequest): RejectedRequest {
   const { method, target, remoteAddress } = request;
   return { method, path: shortenPath(target), remoteAddress };

@@ -18,7 +18,7 @@ import { listFlatPairs, pairHeaders, type Pair } from "../../kit/pairs";
 export interface NodeMessage extends IncomingMessage {
   /** The whole path, where Express has removed the mount path from `url`. */
   originalUrl?: string;
-  /** The route of Express that matches, such as that of `app.post(path, push)`. */
+  /** The route of Express that matches, such as `app.post(path, push)`. */
   route?: { path?: unknown };
   /** The body as a body parser decoded it. */
   body?: unknown;

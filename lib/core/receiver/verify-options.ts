@@ -14,7 +14,7 @@ import { isHttpUrl } from "../../kit/url";
 /** A method of webhook requests. */
 export type PushMethod = "GET" | "POST";
 
-/** Options of `verifyPushRequest`; `pushWebhooks` has these and others. */
+/** Which webhook requests are accepted. */
 export interface VerifyOptions {
   /**
    * The auth token of the account; a list of tokens of this account during a rotation; or a
@@ -77,10 +77,9 @@ export interface VerifyOptions {
   confirmTypes?: readonly PushEventType[] | undefined;
 }
 
-/** Options of {@link VerifyOptions} with their defaults. */
+/** {@link VerifyOptions}, validated, with each default. */
 export type VerifySettings = ReturnType<typeof fillVerifyDefaults>;
 
-/** The rules of {@link VerifyOptions}. */
 export const VERIFY_RULES: OptionRules<VerifyOptions> = {
   authToken: {
     ...AUTH_TOKEN,

@@ -10,7 +10,7 @@ import { describeType } from "../../kit/validate-options";
 /** The parameters of a webhook request: pairs in any order, or a record of values. */
 export type SignedParams = Iterable<Pair> | Readonly<Record<string, string | readonly string[]>>;
 
-/** Options of {@link sign}. */
+/** What a signature covers, and its key. */
 export interface SignOptions {
   /** The account's auth token. */
   authToken: string;
@@ -20,7 +20,7 @@ export interface SignOptions {
   params: SignedParams;
 }
 
-/** Options of {@link verifySignature}. */
+/** A signature, and what it should cover. */
 export interface VerifySignatureOptions extends Omit<SignOptions, "authToken"> {
   /** The account's auth token, or several while one replaces another. */
   authToken: string | readonly string[];

@@ -6,8 +6,8 @@ import { listSignedUrls, type UrlMatching } from "./signed-urls";
 /** The parts of a webhook request that its signature covers. */
 export interface SignedParts {
   /**
-   * The spellings of the URL that may be signed. For a POST: those of each publicUrl. For a GET:
-   * those of one publicUrl with the parameters that the request appended.
+   * The spellings of the URL that may be signed. For a POST: of each publicUrl. For a GET: of one
+   * publicUrl, with the parameters that the request appended.
    */
   signedUrls: readonly string[];
   /** The index of the publicUrl of each of `signedUrls`. */

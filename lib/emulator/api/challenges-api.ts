@@ -57,7 +57,7 @@ function toResource(owner: object, stored: Challenge, request: EndpointRequest) 
 
 /**
  * Creates the endpoints of challenges and their notifications, as the verification API of the public
- * service has them. Their paths start after that of the service.
+ * service has them. Their paths follow the path of the service.
  */
 export function createChallengeEndpoints(
   { accountSid, serviceSid, signatureHeader, now }: EmulatorSettings,

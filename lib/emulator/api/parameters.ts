@@ -10,7 +10,7 @@ import { limitedMetadataSchema, textSchema } from "../resources/schemas";
 const GROUPS: ReadonlySet<string> = new Set(["binding", "config", "details"]);
 
 /**
- * Reads parameters by a schema whose members are named as those of resources: `friendly_name` is the
+ * Reads parameters by a schema whose members have the names of resources: `friendly_name` is the
  * parameter `FriendlyName`, and `app_id` in `config` is `Config.AppId`. Ignores other parameters.
  *
  * @throws EmulatorError with the code that `chooseCode` returns, and the name of the parameter.

@@ -20,7 +20,7 @@ const READY_PATH = "/_control/ready";
 export class ApiServer {
   readonly #authenticate: (authorization: string | undefined) => Caller;
   readonly #route: (request: EndpointRequest) => Promise<EndpointResponse>;
-  /** The hosts that a request may name, beside those of the loopback. */
+  /** The hosts that a request may name, beside the loopback. */
   readonly #hosts: string[];
   readonly #server = createServer(
     createListener((req, res) => this.#respond(req, res), warnOfFailure),

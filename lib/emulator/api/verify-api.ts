@@ -25,8 +25,8 @@ const NEW_WEBHOOK = z.object({
 const CHANGED_WEBHOOK = NEW_WEBHOOK.partial();
 
 /**
- * Creates the endpoints of the verification API: those of webhooks (section 4.2), of the service
- * itself, and of its entities.
+ * Creates the endpoints of the verification API: webhooks (section 4.2), the service itself, and its
+ * entities.
  */
 export function createVerifyEndpoints(
   owner: EmulatorSettings,
