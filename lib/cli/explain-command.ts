@@ -4,7 +4,7 @@ import { readCaptures, type Capture } from "./record-command";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";
 import { readSecret, readVariable } from "./environment";
 import { readTextFile } from "./text-file";
-import { choice, UsageError } from "./arguments";
+import { choice, parseHeader, UsageError } from "./arguments";
 
 type SignatureReport = ReturnType<typeof explainCapture>;
 
@@ -120,7 +120,7 @@ function chooseName(names: string[]): string | undefined {
 }
 
 function parseLine(line: string): { name: string; value: string } {
-  const [, name = "", value = line] = /^([\w-]+):\s*(.*)$/s.exec(line) ?? [];
+  const [name, value] = parseHeader(line) ?? ["", line];
   return { name: name.toLowerCase(), value };
 }
 

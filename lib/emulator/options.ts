@@ -123,7 +123,7 @@ const RULES: OptionRules<EmulatorOptions> = {
   },
 };
 
-/** Validates options and adds the defaults. @throws TypeError for an unknown or invalid option. */
+/** Validates options, and adds the defaults. */
 export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorSettings {
   validateOptions("createEmulator", options, RULES);
   const { keys = [], maxKeys = 10_000 } = options;

@@ -13,8 +13,8 @@ const EXPECTED =
   'the auth token of the account: not empty, not a SID or the text of a missing setting such as "undefined", and without white space at its ends';
 
 /**
- * Returns whether a value may be an auth token. An attacker who guesses the token can sign, so a
- * text that anyone can guess is none. A token of the service has no white space at its ends.
+ * Returns whether a value may be an auth token: an attacker who guesses it can sign. A token of the
+ * service has no white space at its ends.
  */
 export function isAuthToken(value: unknown): value is string {
   return (
@@ -37,7 +37,6 @@ function explainAuthToken(value: unknown): string {
   return SID.test(token) ? "It is a SID." : "It is the text of a missing setting.";
 }
 
-/** The rule for an auth token. */
 export const AUTH_TOKEN: OptionRule = {
   accepts: isAuthToken,
   expected: EXPECTED,

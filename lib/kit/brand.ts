@@ -1,7 +1,7 @@
 /**
  * Brands a class of errors: `instanceof` also recognises the errors of another copy of this package.
  *
- * Sets `name` on the prototype, writable and not enumerable as the name of Error, and a brand under
+ * Sets `name` on the prototype, as Error has it, and the brand under
  * `Symbol.for("express-push-verification.<name>")`. Subclasses keep the ordinary `instanceof`.
  */
 export function brand(errorClass: ErrorClass, name: string): void {

@@ -9,20 +9,17 @@ interface Emitter {
 }
 
 /**
- * Registers the listeners and the timers of a request. Node.js ends a process whose listener or timer
- * throws, and they use requests and responses whose methods other middlewares have replaced: what
- * one throws is passed to `onThrown` instead.
+ * Registers the listeners and the timers of a request. They use methods that other middlewares have
+ * replaced, and Node.js ends a process whose listener or timer throws: `onThrown` gets the error.
  */
 export class Callbacks {
   constructor(readonly onThrown: (error: unknown) => void) {}
 
-  /** Adds a listener of an event. */
   on(emitter: Emitter, event: string, listener: (...args: never[]) => void): this {
     emitter.on?.(event, this.#guard(listener));
     return this;
   }
 
-  /** Calls a function now. */
   run(callback: () => void): void {
     this.#guard(callback)();
   }

@@ -1,6 +1,6 @@
 import { createHmac, hash } from "node:crypto";
 
-/** Returns the SHA-256 of a text in hexadecimal: it identifies a text without showing it. */
+/** Returns the SHA-256 of a text in hexadecimal, which identifies it and does not show it. */
 export function hashText(text: string): string {
   return hash("sha256", text);
 }

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { pauseAfter, type Pauses } from "./backoff";
 import { isPending } from "./pending";
 
-/** How long, how often and for how many operations at a time {@link createRetry} tries again. */
+/** How long, and for how many operations at a time, {@link createRetry} tries again. */
 export interface RetryLimits {
   /** How long to retry, in milliseconds. @default 8_000 */
   retryForMs?: number;
@@ -16,7 +16,6 @@ export interface RetryLimits {
   pauses?: Pauses;
 }
 
-/** The errors of an operation that is retried. */
 export interface RetryErrors {
   /** Returns whether an error of an attempt is the result: it is rethrown without a retry. */
   isFinal: (error: unknown) => boolean;
@@ -31,8 +30,7 @@ export interface RetryErrors {
 /**
  * Creates a function that retries an operation while what it needs is down.
  *
- * At `maxRetrying`, each further operation gets a single attempt of `attemptWhenFullMs`, so that
- * operations on a store that does not respond do not block the others.
+ * At `maxRetrying`, each further operation gets a single attempt of `attemptWhenFullMs`.
  */
 export function createRetry(limits: RetryLimits, errors: RetryErrors) {
   const { retryForMs = 8_000, maxRetrying = 1_000, attemptMs = retryForMs } = limits;

@@ -43,9 +43,9 @@ export function createAccountScope(options: AccountScopeOptions) {
     isImplied ? impliedAccount : isClaimed ? `${impliedAccount} ${accountSid}` : accountSid;
 
   return {
-    /** Returns the authenticated account of an event by its `account_sid`, as an `OutcomeKey` has it. */
+    /** Returns the authenticated account of an event by its `account_sid`. */
     accountOf,
-    /** Returns whether the service's word on a challenge is of an account, and of a service that is allowed. */
+    /** Returns whether an outcome that the service told is of an account, and of an allowed service. */
     accepts(authenticatedAccount: string, { account_sid, service_sid }: ChallengeOutcome): boolean {
       if (allowedAccountSids?.has(account_sid) === false) return false;
       return (
@@ -54,7 +54,7 @@ export function createAccountScope(options: AccountScopeOptions) {
       );
     },
     /**
-     * Returns the account of a wait, as an `OutcomeKey` has it.
+     * Returns the authenticated account of a wait.
      *
      * @throws TypeError when a required `accountSid` is absent; WebhookError `ACCOUNT_NOT_ALLOWED`.
      */

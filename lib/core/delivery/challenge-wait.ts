@@ -42,7 +42,7 @@ const RULES: OptionRules<WaitOptions> = {
 
 type ChallengeOfWait = Parameters<FetchOutcome>[0];
 
-/** A wait of a receiver that is pending now. */
+/** A pending wait. */
 export interface PendingWait {
   challengeSid: string;
   entityIdentity: string;
@@ -55,13 +55,11 @@ export class ChallengeWaits {
   readonly #outcomes: OutcomeStore;
   readonly #scope: AccountScope;
   readonly #fetchOutcome: FetchOutcome | undefined;
-  /** In the order of insertion. */
   readonly #pending = new Map<AbortController, PendingWait>();
   #isClosed = false;
 
   /**
-   * @param fetchOutcome asks the service for an outcome that has not arrived. @default none: not
-   *   asked
+   * @param fetchOutcome asks the service for an outcome that has not arrived.
    */
   constructor(outcomes: OutcomeStore, scope: AccountScope, fetchOutcome?: FetchOutcome) {
     this.#outcomes = outcomes;
@@ -97,7 +95,7 @@ export class ChallengeWaits {
     return outcome;
   }
 
-  /** Lists the pending waits, the oldest first. */
+  /** The oldest first. */
   listPending(): PendingWait[] {
     return [...this.#pending.values()];
   }
@@ -160,7 +158,7 @@ function createAccountError(): WebhookError {
   return new WebhookError("ACCOUNT_NOT_ALLOWED", message);
 }
 
-/** Adds to the error of a wait whose time is over why the service could not be asked. */
+/** Adds to a time-out why the service could not be asked. */
 function addInquiryError(error: unknown, reason: unknown): unknown {
   if (reason === undefined || !(error instanceof WebhookError)) return error;
   if (error.code !== "CHALLENGE_TIMEOUT") return error;

@@ -48,7 +48,8 @@ export class ConfirmationPending extends Error {
   override readonly message = 'The function confirm returned "pending".';
 }
 
-const isPending = (thrown: unknown) => thrown instanceof ConfirmationPending;
+const isPending = (thrown: unknown): thrown is ConfirmationPending =>
+  thrown instanceof ConfirmationPending;
 
 /**
  * Creates the step that calls `confirm` until it decides about an event of a known type.
@@ -120,7 +121,6 @@ export async function confirmOnce(
 /**
  * Calls `confirm` once; rethrows its error.
  *
- * @param ambiguity see {@link ConfirmContext}.
  * @throws WebhookError `NOT_CONFIRMED` when it returned false; ConfirmationPending; an Error for any
  *   other value, and when there was no response within `timeoutMs`.
  */

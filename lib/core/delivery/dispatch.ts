@@ -19,9 +19,9 @@ interface QueuedRun extends Pick<Traces["handle"], "queue" | "carrier"> {
 }
 
 /**
- * Creates the step that runs the handlers of an event and reports the result, for a receiver or a
- * worker. It returns undefined when none has anything to wait for. Its promise rejects with a
- * WebhookError `HANDLER_FAILED` or `HANDLER_TIMEOUT`, or the error of `prepare`, after it reported it.
+ * Creates the step that runs the handlers of an event and reports the result. It returns undefined when
+ * none has to be awaited. It rejects with a WebhookError `HANDLER_FAILED` or `HANDLER_TIMEOUT`, or the
+ * error of `prepare`, which it has reported.
  */
 export function createDispatch(handlers: Handlers, reports: Reporter) {
   return (
@@ -45,7 +45,6 @@ export function createDispatch(handlers: Handlers, reports: Reporter) {
   };
 }
 
-/** One run of the handlers of an event. */
 class HandlerRun {
   readonly #startMs = performance.now();
   /** Whether the event has a handler, or a login waits for it; known when they have started. */
@@ -69,7 +68,6 @@ class HandlerRun {
     else this.reports.unhandled(this.event);
   }
 
-  /** Throws the failure after it has reported it. */
   fail(failure: WebhookError): never {
     const { attempt, receiver } = this.context;
     publish("failed", () => ({ ...this.#describe(), code: failure.code }));
@@ -87,7 +85,6 @@ class HandlerRun {
 /**
  * Starts the handlers of an event concurrently; returns undefined when none returned a promise.
  *
- * @param timeoutMs the time after which the signal of the handlers is aborted and the run fails.
  * @throws WebhookError (by the promise) `HANDLER_FAILED` with the value that the handler threw as its
  *   cause (an AggregateError of several), `HANDLER_TIMEOUT`.
  */
@@ -133,7 +130,6 @@ async function settle(
   throw error;
 }
 
-/** Returns whether a result may have a `then`. */
 function mayBePending(result: unknown): boolean {
   return (typeof result === "object" && result !== null) || typeof result === "function";
 }

@@ -62,7 +62,6 @@ interface Registry {
   handlersByType: Map<PushEventType, Set<AnyHandler>>;
   anyHandlers: Set<AnyHandler>;
   unhandledHandlers: Set<AnyHandler>;
-  /** Whether a receiver of these handlers has waited for a challenge. */
   hasWaits: boolean;
   /** The option `confirm` of receivers with a queue, by their names. */
   confirms: Map<string | undefined, Confirm>;
@@ -86,7 +85,6 @@ export function createHandlers(): Handlers {
       for (const type of listTypes("on", types)) {
         const handlersOfType = handlersByType.get(type) ?? new Set();
         handlersByType.set(type, handlersOfType);
-        // The cast is safe: the handler runs only for events of these types.
         handlersOfType.add(handler as AnyHandler);
       }
       return handlers;
@@ -170,7 +168,7 @@ export function findConfirm(handlers: Handlers, receiver: string | undefined): C
   return registryOf(handlers).confirms.get(receiver);
 }
 
-/** Returns whether no handler is registered. */
+/** Returns whether there is no handler. */
 export function areHandlersEmpty(handlers: Handlers): boolean {
   return handlers.handledTypes().length === 0 && registryOf(handlers).unhandledHandlers.size === 0;
 }

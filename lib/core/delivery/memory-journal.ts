@@ -14,7 +14,7 @@ const DAY_MS = 24 * 60 * 60_000;
 const MINUTE_MS = 60_000;
 /** Of each kind. */
 const MAX_ENTRIES = 2_000;
-/** How many counters a minute has: a receiver may have many accounts. */
+/** Of a minute: a receiver may have many accounts. */
 const MAX_COUNTERS = 1_000;
 const MAX_EVENT_BYTES = 8 * 2 ** 20;
 const MAX_EVENT_CHARACTERS = 16_384;
@@ -101,7 +101,7 @@ export class MemoryJournal implements Journal {
   }
 }
 
-/** Values by key in the order of arrival, for 24 hours. Beyond a bound, the oldest of the share with the most goes. */
+/** Values by key, for 24 hours. Beyond a bound, the oldest of the share with the most goes. */
 class FairLog<Value> {
   readonly #values = new Map<string, { value: Value; atMs: number; entry: FairEntry<string> }>();
   readonly #keys: FairMap<string>;

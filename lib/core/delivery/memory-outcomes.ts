@@ -15,7 +15,7 @@ const BOUNDS = {
 /** An outcome whose identity has 64 characters. */
 const OUTCOME_BYTES = 262;
 
-/** Creates an {@link OutcomeStore} in the memory of this process, bounded in time, count, bytes. */
+/** Creates an {@link OutcomeStore} in the memory of this process. */
 export function createMemoryOutcomes(): OutcomeStore {
   const values = new TextColumn(OUTCOME_BYTES);
   const outcomes = new FairMap<string>({ ...BOUNDS, values });

@@ -10,18 +10,17 @@ export interface RequestRetryOptions extends RetryLimits {
   code?: WebhookErrorCode;
   /** The name of the store or function that the attempts use, for error messages. @default "a store" */
   what?: string;
-  /** Returns whether an error has no arguments and may be the cause unchanged. @default never */
+  /** Returns whether an error has no arguments, and may be the cause itself. @default never */
   isNeutral?: (error: unknown) => boolean;
 }
 
 /**
- * Creates a function that retries an operation of a webhook request while the store that it needs is
- * down: a restart of the store then rejects no request. The 8 s of its default are below the 15 s of
- * the service.
+ * Creates a function that retries an operation of a webhook request while its store is down: a restart
+ * of the store then rejects no request. The service waits longer than its default, 8 s.
  *
- * The returned function throws a WebhookError with `code` after `retryForMs`, and `OVERLOADED` if
- * the single attempt at `maxRetrying` failed; both have a neutral copy of the last error as their
- * cause. It rethrows a WebhookError of an attempt without a retry.
+ * The returned function throws a WebhookError with `code` after `retryForMs`, and `OVERLOADED` if the
+ * single attempt at `maxRetrying` failed, with a neutral copy of the last error as cause. It rethrows
+ * a WebhookError of an attempt without a retry.
  */
 export function createRequestRetry(options: RequestRetryOptions = {}) {
   const { code = "STORE_UNAVAILABLE", what = "a store", isNeutral = () => false } = options;

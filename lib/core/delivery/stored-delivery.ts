@@ -48,7 +48,7 @@ const WORK_RULES: OptionRules<WorkOptions> = {
   onError: FUNCTION,
 };
 
-/** An event that was read from the store of a queue. */
+/** An event from the store of a queue. */
 export interface RestoredEvent extends Pick<
   QueuedEvent,
   | "event"
@@ -71,9 +71,9 @@ export interface RunFailure {
   masked: string;
   /** Whether another run is of no use. */
   isPermanent: boolean;
-  /** Whether it is not confirmed: a genuine event may have the uuid of this dead letter. */
+  /** Whether `confirm` rejects it: a genuine event may have its uuid. */
   isForged: boolean;
-  /** Whether a tool of this package invented it, and it is not confirmed. */
+  /** Whether it is forged, and a tool of this package invented it. */
   isInvented?: boolean;
   /** Undefined when its process died. */
   durationMs?: number;
@@ -94,7 +94,6 @@ export class StoredDelivery {
   readonly #queue: WorkerQueue;
   readonly #reports: Reporter;
   readonly #dispatch: Dispatch;
-  /** How many events may be handled at a time. */
   readonly concurrency: number;
   #running = 0;
   /** When the number of running events changed last. */
@@ -122,9 +121,7 @@ export class StoredDelivery {
   }
 
   /**
-   * Runs the handlers of an event; returns why that failed.
-   *
-   * @param read reads the event from its stored form.
+   * Runs the handlers of the event that `read` reads from its stored form; returns why that failed.
    */
   async run(read: () => RestoredEvent, attempt: number): Promise<RunFailure | undefined> {
     const startMs = this.#count(1);
@@ -158,7 +155,7 @@ export class StoredDelivery {
     }
   }
 
-  /** Reports an event that is a dead letter now, by what is known of it. */
+  /** Reports a new dead letter, by what is known of it. */
   reportDeadLetter(
     event: { type: string; uuid: string; receiver?: string | undefined },
     attempts: number,

@@ -14,7 +14,7 @@ export class StoredOutcomes extends Waiters {
     };
   }
 
-  /** Writes the outcome that is stored with an event; undefined if it has none, or none yet. */
+  /** Writes the outcome of an event; undefined if it has none, or none yet. */
   writeOf(queued: QueuedEvent): ReturnType<StoredOutcomes["write"]> | undefined {
     const { event, authenticatedAccount, needsConfirmation } = queued;
     if (!isChallengeEvent(event) || needsConfirmation === true) return undefined;
@@ -28,7 +28,7 @@ export class StoredOutcomes extends Waiters {
     return outcome?.account_sid === accountSid && outcome.entity_identity === entityIdentity;
   }
 
-  /** Resolves the waits for a key with the outcome that is stored under it, unless it is unreadable. */
+  /** Resolves the waits for a key with its stored outcome, unless that is unreadable. */
   read(key: string, value: string): void {
     const outcome = readOutcome(value);
     if (outcome !== undefined) this.resolve(key, outcome);

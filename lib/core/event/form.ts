@@ -65,7 +65,7 @@ const FIRST_CONTINUATION = 0x80;
 const FIRST_LEAD = 0xc0;
 const FIRST_LEAD_OF_FOUR = 0xf0;
 
-/** The value of each byte that is a hexadecimal digit; -256 for any other, so that each sum with one is negative. */
+/** The value of each hexadecimal digit; -256 for any other byte, so that each sum with one is negative. */
 const DIGITS = Int16Array.from({ length: 256 }, (_, byte) => {
   const digit = "0123456789abcdef".indexOf(String.fromCharCode(byte).toLowerCase());
   return digit === -1 ? -256 : digit;
@@ -75,7 +75,7 @@ const DIGITS = Int16Array.from({ length: 256 }, (_, byte) => {
 const rankOf = (byte: number) => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
 
 /**
- * Decodes forms, each in the memory of the one before: a form allocates its text and its pairs only.
+ * Decodes forms in the same memory: a form allocates its text and its pairs only.
  * The name of the parameter `index` is the part `2 * index`, its value the next one.
  */
 class FormDecoder {
@@ -241,7 +241,7 @@ class FormDecoder {
 const USUAL_BYTES = 65_536;
 const DECODER = new FormDecoder(USUAL_BYTES, MAX_PARAMETERS);
 
-/** Rejects a string with a lone surrogate, which has no UTF-8 form: throws FormError. */
+/** Throws FormError for a lone surrogate, which has no UTF-8 form. */
 export function assertWellFormed(text: string): void {
   if (!text.isWellFormed()) throw malformed("has a lone surrogate, which no bytes decode to");
 }

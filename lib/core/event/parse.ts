@@ -17,7 +17,7 @@ const MAX_JSON_CHARACTERS: Readonly<Record<string, number>> = {
 /** Details and metadata have few levels; JSON.stringify fails at some thousands. */
 const MAX_LEVELS = 32;
 
-/** The parameters of each type that only v2 has, and those that are JSON. */
+/** The parameters of each type that only v2 has, and its JSON parameters. */
 const PARAMETERS_BY_TYPE = new Map(
   PUSH_EVENT_TYPES.map((type) => {
     const v1 = listParameterNames(type, "v1");
@@ -27,7 +27,6 @@ const PARAMETERS_BY_TYPE = new Map(
   }),
 );
 
-/** The subjects of error messages. */
 const RECEIVED = "The webhook request is signed but not as specified";
 const STORED = "The stored event is not as specified";
 
@@ -49,8 +48,8 @@ export function parsePushEvent(json: unknown): PushEvent | UnknownPushEvent {
 /**
  * Parses the parameters of an authenticated webhook request into its event.
  *
- * The event is v2 if it has any parameter that only v2 has. A JSON parameter that cannot be parsed
- * does not reject the request: its field is absent, and `event.issues` says why.
+ * The event is v2 if it has a parameter that only v2 has. The field of a JSON parameter that cannot be
+ * parsed is absent, and `event.issues` says why.
  *
  * @throws WebhookError `PAYLOAD_INVALID` for a parameter that is missing, malformed or repeated.
  */

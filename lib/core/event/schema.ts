@@ -39,7 +39,6 @@ export function findDetailsFault(value: unknown): string | undefined {
   return index === -1 ? undefined : `fields[${index}]${faults[index]}`;
 }
 
-/** Returns the path of the first member of a field that is not as specified; "" for all. */
 function findFieldFault(field: unknown): string | undefined {
   if (!isMembers(field)) return "";
   const { label, value } = field;

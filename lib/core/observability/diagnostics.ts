@@ -33,7 +33,6 @@ export interface Diagnostics {
   "dead-lettered": { type: string; attempts: number };
 }
 
-/** The names of the diagnostics channels. */
 export const DIAGNOSTIC_NAMES = [
   "received",
   "rejected",
@@ -51,10 +50,7 @@ const channels = new Map<keyof Diagnostics, Channel>(
   DIAGNOSTIC_NAMES.map((name) => [name, channel(`express-push-verification:${name}`)]),
 );
 
-/**
- * Publishes a message on a channel that has a subscriber. An error of a subscriber does not change a
- * response.
- */
+/** Publishes a message. An error of a subscriber does not change a response. */
 export function publish<Name extends keyof Diagnostics>(
   name: Name,
   describe: () => Diagnostics[Name],
@@ -63,7 +59,7 @@ export function publish<Name extends keyof Diagnostics>(
   if (open?.hasSubscribers === true) open.publish(describe());
 }
 
-/** Fields that a subscriber may add to a message when its operation starts, and finds there at its end. */
+/** What a subscriber may add when an operation starts, and finds at its end. */
 export interface TracedOperation<Result> {
   /** Runs the operation, and with it the handlers: a subscriber sets it to activate a context. */
   around?: (<Value>(run: () => Value) => Value) | undefined;
@@ -115,7 +111,6 @@ export interface Traces {
   poll: TracedOperation<unknown>;
 }
 
-/** The names of the tracing channels. */
 export const TRACE_NAMES = [
   "receive",
   "store",

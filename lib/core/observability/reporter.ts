@@ -58,16 +58,13 @@ const EXPLAIN_EVERY_MS = 60_000;
 
 /**
  * Reports the results and failures of a receiver or a worker to its listeners and its logger. Without
- * a logger and a listener, the first rejection or failure of each code emits a process warning with
- * its cause: otherwise it would leave no trace.
+ * either, the first rejection or failure of each code emits a process warning with its cause.
  */
 export class Reporter {
   readonly #logger: Logger | undefined;
-  /** Fields of each line. */
   readonly #common: object;
   readonly #errorListeners = new Set<ErrorListener>();
   readonly #rejectedListeners = new Set<RejectedListener>();
-  /** When a rejection of each code was explained for the logger. */
   readonly #explainedAtMs = new Map<WebhookErrorCode, number>();
 
   /** @param common fields of each line: the names of the receiver or the queue. */
@@ -84,7 +81,7 @@ export class Reporter {
     this.#rejectedListeners.add(listener);
   }
 
-  /** Reports a failure of handlers, of a store or of the receiver; `run` are fields of its line. */
+  /** Reports a failure; `run` are fields of its line. */
   error(error: WebhookError, event?: PushEvent | UnknownPushEvent, run: object = {}): void {
     const fields = () => ({ code: error.code, ...identify(event), ...run, err: error });
     this.#log("error", fields, error.message);

@@ -112,7 +112,6 @@ export function createAuthenticate(
 
 const NO_CLAIM: ClaimedIdentity = {};
 
-/** Finds the first reading of a request that one of the tokens has signed. */
 function findSigned(
   { method, signature }: CheckedHeaders,
   readings: readonly SignedParts[],
@@ -127,10 +126,7 @@ function findSigned(
   return undefined;
 }
 
-/**
- * Returns the function that lists the signatures which the other tokens make; undefined when there is
- * one token. On demand: only a conflict needs them.
- */
+/** Returns the function that lists the signatures which other tokens make: only a conflict needs them. */
 export function listOthersLater({ found, match, parts }: AuthenticatedRequest) {
   const { keys } = found;
   if (keys.length === 1) return undefined;
@@ -139,10 +135,7 @@ export function listOthersLater({ found, match, parts }: AuthenticatedRequest) {
     keys.toSpliced(authTokenIndex, 1).map((key) => signText(key, signedUrl, parts.joined));
 }
 
-/**
- * Reads the claimed identity before its tokens are looked up: the database of the app is not asked
- * for accounts and services that are not allowed.
- */
+/** Reads the claimed identity. No token is looked up for accounts and services that are not allowed. */
 function readAllowedClaim(
   params: readonly Pair[],
   { allowedAccountSids, allowedServiceSids }: VerifySettings,
@@ -160,7 +153,6 @@ function readAllowedClaim(
 /** How many messages name the cause within 60 s; it takes some tens of milliseconds to find. */
 const EXPLAINED_MESSAGES = 3;
 
-/** Creates the error of a signature that none of these tokens made; its message names the cause. */
 function createMismatch(
   tokens: readonly string[],
   messageBudget: ReturnType<typeof createExplainBudget>,

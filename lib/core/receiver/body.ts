@@ -30,12 +30,6 @@ export function readForm(body: unknown, limitBytes: number): Form {
   return decodeForm(encodeForm(pairs));
 }
 
-/** Reads the parameters of a form; see {@link readForm}. */
-export function readParams(body: unknown, limitBytes: number): readonly Pair[] {
-  return readForm(body, limitBytes).pairs;
-}
-
-/** Collects the chunks of a body. */
 class BodyCollector {
   // One buffer: a client may send a chunk per byte, and each chunk would take 200 bytes.
   #buffer: Uint8Array | undefined;
@@ -66,7 +60,6 @@ class BodyCollector {
     this.#buffer.set(chunk, start);
   }
 
-  /** Returns the collected bytes. */
   take(): Uint8Array {
     const buffer = this.#buffer ?? new Uint8Array();
     return buffer.length === this.#bytes ? buffer : buffer.subarray(0, this.#bytes);
@@ -166,7 +159,7 @@ async function cancel(reader: Reader): Promise<void> {
   await reader.cancel();
 }
 
-/** Returns the error of a body that is over the limit. */
+/** Returns the error of a body over the limit. */
 export function tooLarge(limitBytes: number): WebhookError {
   return new WebhookError("BODY_TOO_LARGE", `The body is over limitBytes, ${limitBytes} bytes.`);
 }
@@ -184,13 +177,11 @@ export function bodyTimeMs({ deadlineMs = MAX_BODY_MS }: Pick<BodyLimits, "deadl
 
 const MAX_BODY_MS = 10_000;
 
-/** Returns the error of a body that did not arrive in time. */
 function bodyTimeout(limits: BodyLimits): WebhookError {
   const message = `The body was not complete within ${bodyTimeMs(limits)} ms, the shorter of 10 s and deadlineMs.`;
   return new WebhookError("BODY_TIMEOUT", message);
 }
 
-/** Returns the error of a body that is not complete. */
 function truncated(cause: unknown): WebhookError {
   const message = "The body ended, or the client disconnected, before all of the body was read.";
   return new WebhookError("BODY_MALFORMED", message, { cause });

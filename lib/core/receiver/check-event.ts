@@ -50,7 +50,7 @@ export function createCheckEvent(settings: VerifySettings) {
   };
 }
 
-/** Returns the hashes of the content of a request, as a `RequestIdentity` has them. */
+/** Returns the hashes of a `RequestIdentity`. */
 function hashContent(authenticated: AuthenticatedRequest, isAmbiguous: boolean) {
   const { signature, parts } = authenticated;
   const listOthers = listOthersLater(authenticated);
@@ -66,7 +66,6 @@ function hashContent(authenticated: AuthenticatedRequest, isAmbiguous: boolean) 
 
 const ALLOW = "Add its SID there, or remove its Webhook at the service.";
 
-/** Returns why the account or the service of an event is not allowed; undefined if both are. */
 function findNotAllowed(
   { allowedAccountSids, allowedServiceSids }: VerifySettings,
   tokenServiceSids: readonly string[] | undefined,

@@ -18,8 +18,8 @@ export interface IncomingRequest {
   /** Returns all headers, in the order and the spelling of arrival. */
   listHeaders(): readonly Pair[];
   /**
-   * Set by `readBody` when another middleware may have kept a part of the body: the error of a body
-   * that does not match its signature.
+   * Set by `readBody` when another middleware may have kept a part of the body: the error if it does
+   * not match its signature.
    */
   readonly incompleteBody?: WebhookError | undefined;
   /**
@@ -35,9 +35,8 @@ export interface IncomingRequest {
 }
 
 /**
- * Returns the URL that a request shows: the original target and the prefix, host and
- * scheme that a proxy passes on. The client chooses these headers, so the URL is a hint for
- * explanations, and no signature is verified against it.
+ * Returns the URL that a request shows, with the prefix, host and scheme that a proxy passes on. The
+ * client chooses these headers: no signature is verified against it.
  */
 export function joinReceivedUrl(request: Pick<IncomingRequest, "target" | "listHeader">): string {
   const { target } = request;

@@ -1,13 +1,12 @@
 import { WebhookError } from "../errors/webhook-error";
 
-/** A lookup that waits for a slot. */
 interface Waiting {
   lapsesAtMs: number;
   start: () => void;
   reject: (reason: unknown) => void;
 }
 
-/** How long a lookup waits: its request gives up then. */
+/** Then the request gives up. */
 const WAIT_MS = 8_000;
 
 /**

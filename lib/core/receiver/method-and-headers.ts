@@ -68,7 +68,7 @@ function readSignature(request: IncomingRequest, names: readonly string[]): stri
   throw new WebhookError("SIGNATURE_MALFORMED", problem, { explain });
 }
 
-/** Advises on a missing signature header; names other headers, never their values. */
+/** Names other headers, never their values. */
 function adviseOnHeader(request: IncomingRequest, expected: string): string {
   const others = request
     .listHeaders()

@@ -14,7 +14,7 @@ import type { WebhookError } from "../errors/webhook-error";
 import { isRawBody } from "../event/form";
 import { listFlatPairs, pairHeaders, type Pair } from "../../kit/pairs";
 
-/** A request of `node:http`; its body may have been read by another middleware or a platform. */
+/** A request of `node:http` whose body another middleware or a platform may have read. */
 export interface NodeMessage extends IncomingMessage {
   /** The whole path, where Express has removed the mount path from `url`. */
   originalUrl?: string;
@@ -26,7 +26,7 @@ export interface NodeMessage extends IncomingMessage {
   rawBody?: unknown;
 }
 
-/** A webhook request of `node:http`, of Express or connect, or of an adapter that imitates it. */
+/** A webhook request of `node:http`, Express or connect, or of an adapter that imitates it. */
 export class NodeRequest implements IncomingRequest {
   readonly method: string;
   body: unknown;
@@ -144,7 +144,6 @@ function readForm(req: NodeMessage): unknown {
 const KEPT_IN = ["rawBody", "body"] as const;
 const NO_VALUES: readonly string[] = [];
 
-/** Lists the bytes or the texts that a middleware or a platform has kept. */
 function listKept(req: NodeMessage): (string | Uint8Array)[] {
   const kept: (string | Uint8Array)[] = [];
   for (const name of KEPT_IN) {
@@ -154,7 +153,7 @@ function listKept(req: NodeMessage): (string | Uint8Array)[] {
   return kept;
 }
 
-/** Reads a member that a platform may define by a getter, which throws for a body that it cannot parse. */
+/** Reads a member whose getter throws on some platforms, for a body that they cannot parse. */
 function readKept(req: NodeMessage, name: "rawBody" | "body"): unknown {
   try {
     return req[name];
@@ -163,13 +162,11 @@ function readKept(req: NodeMessage, name: "rawBody" | "body"): unknown {
   }
 }
 
-/** Describes a member of a request that throws; undefined when none does. */
 function findThrowing(req: NodeMessage): string | undefined {
   const name = KEPT_IN.find((one) => readThrown(() => [req[one]]) === undefined);
   return name && `its getter of req.${name} throws`;
 }
 
-/** Returns whether a path of a route matches each path. */
 function isWildcard(path: unknown): boolean {
   return typeof path === "string" && /^[/{(]*\*/.test(path);
 }

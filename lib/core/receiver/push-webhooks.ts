@@ -120,7 +120,6 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   return push;
 }
 
-/** The steps of a webhook request, from its headers to its response. */
 class Receiver {
   readonly #settings: PushWebhooksSettings;
   readonly #verify;
@@ -128,7 +127,6 @@ class Receiver {
   readonly #warnOfPath;
   readonly #releaseName;
   readonly #running = createRunningRequests();
-  /** Where the requests are written. */
   #journal: Journal | undefined;
   /** Set when `close` is called: the response asks clients to connect elsewhere. */
   #closing: Promise<void> | undefined;

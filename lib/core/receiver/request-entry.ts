@@ -37,7 +37,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
     "Another request with this uuid had other content. This one was dropped, and no handler ran. Look for a sender that reuses uuids.",
 };
 
-/** Makes the entry of an observed request. Its texts are copies: a slice would keep the body. */
+/** Makes the entry of a request. Its texts are copies: a slice would keep the body. */
 export function createRequestEntry(observed: ObservedRequest, known: Known): NewRequestEntry {
   const { queued, error, result, durationMs } = observed;
   const { names } = known;
@@ -90,7 +90,7 @@ export function findResult({ error, result }: ObservedRequest, hasQueue: boolean
   return hasQueue ? "stored" : "handled";
 }
 
-/** Returns when a request arrived, in milliseconds since 1970: as a clock shows that was set meanwhile. */
+/** Returns when a request arrived, in milliseconds since 1970, by the clock of now. */
 export function findArrival({ startMs }: ObservedRequest): number {
   return Math.round(Date.now() - (performance.now() - startMs));
 }

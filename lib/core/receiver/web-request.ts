@@ -54,7 +54,7 @@ export class WebRequest implements IncomingRequest {
   }
 }
 
-/** Creates the `Response` to an accepted or a rejected request. */
+/** Creates the `Response` to a request. */
 export function createResponse(rejection: WebhookError | undefined): Response {
   const { status, headers, text } = describeResponse(rejection);
   return new Response(text === "" ? null : text, { status, headers });

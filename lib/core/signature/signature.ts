@@ -122,7 +122,7 @@ export function areWellFormed(pairs: readonly Pair[]): boolean {
   return pairs.every(([name, value]) => name.isWellFormed() && value.isWellFormed());
 }
 
-/** Returns parameters as a list of pairs. */
+/** Returns parameters as pairs. */
 export function listPairs(params: SignedParams): Pair[] {
   if (Array.isArray(params)) return params as Pair[];
   if (Symbol.iterator in params) return Array.from(params as Iterable<Pair>);

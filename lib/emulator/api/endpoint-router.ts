@@ -29,7 +29,6 @@ export class EndpointResponse {
   ) {}
 }
 
-/** Creates the response to a request that created a resource. */
 export function created(body: unknown): EndpointResponse {
   return new EndpointResponse(201, body);
 }
@@ -78,7 +77,7 @@ export function createEndpointRouter(groups: readonly EndpointGroup[]) {
   };
 }
 
-/** Rejects a request that the service may know and the emulator does not. */
+/** The service may know the request. */
 export function notEmulated({ method, path }: EndpointRequest): EmulatorError {
   return new EmulatorError("NOT_EMULATED", `The emulator does not have ${method} ${path}`);
 }

@@ -55,7 +55,6 @@ function toParameter(member: string): string {
   return member.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Creates the error of an invalid parameter, with its name. */
 export function invalidParameter(
   name: string,
   code: EmulatorErrorCode = "REQUEST_INVALID",

@@ -16,7 +16,6 @@ import { decodeParameters } from "./parameters";
 const MAX_BODY_BYTES = 262_144;
 const READY_PATH = "/_control/ready";
 
-/** The HTTP server of the emulated service. */
 export class ApiServer {
   readonly #authenticate: (authorization: string | undefined) => Caller;
   readonly #route: (request: EndpointRequest) => Promise<EndpointResponse>;

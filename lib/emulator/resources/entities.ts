@@ -11,7 +11,6 @@ import { warnOnce } from "../../kit/process-warning";
 import { isIdentity } from "./schemas";
 import { isTotpCode, type TotpConfig } from "./totp";
 
-/** Receives a challenge that its device is notified of, and the key of the device. */
 type NotificationListener = (challenge: Challenge, key: FactorBinding | undefined) => void;
 
 type FactorFields = Pick<Factor, "factor_type" | "friendly_name" | "config" | "metadata">;
@@ -27,7 +26,6 @@ const MAX_EXPIRATION_MS = 3_600_000;
  * expires. The methods return live objects.
  */
 export class Entities {
-  /** The current time, in milliseconds. */
   readonly #now: () => number;
   /** What happens to an identity that the public service does not accept. */
   readonly #invalidIdentities: "warn" | "reject";

@@ -115,7 +115,7 @@ function readMultipart(text: string): string {
   return encodeForm(pairs);
 }
 
-/** Returns a JSON string, an event, the body of an event of AWS Lambda, or the bytes of a Buffer. */
+/** Returns a JSON string, an event, the body of AWS Lambda, or the bytes of a Buffer. */
 function readJsonText(text: string): string {
   const json = parseJson(fromBytes(text).toString("utf8"));
   if (typeof json === "string") return toText(json);
