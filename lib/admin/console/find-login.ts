@@ -1,6 +1,7 @@
 import { type Journal, MemoryJournal, type ReceiverInspection } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
-import { cutText, maskIdentity } from "../../kit/text";
+import { maskIdentity } from "../../kit/masked-identity";
+import { cutText } from "../../kit/text";
 import { ApiError } from "../client/api-error";
 import type { AdminClient } from "../client/client";
 import { InputError } from "../client/input-error";

@@ -1,6 +1,7 @@
 import type { Journal } from "../../core/door";
 import type { DeadLetter, DeadLetterFilter, DurableQueue } from "../../durable";
-import { cutText, maskIdentity } from "../../kit/text";
+import { maskIdentity } from "../../kit/masked-identity";
+import { cutText } from "../../kit/text";
 import { RouterError } from "../http/router-error";
 import type { DeadLetterChoice, DeadLetterName, DeadLetterRow, QueueView } from "./console-view";
 

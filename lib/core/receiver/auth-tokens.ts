@@ -5,7 +5,7 @@ import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../../kit/pairs";
 import { isSid } from "../../kit/sid";
 import { FairMap } from "../../kit/fair-map";
-import { LookupSlots } from "./lookup-slots";
+import { LOOKUP_MS, LookupSlots } from "./lookup-slots";
 import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../../kit/auth-token";
 import type { KeyObject } from "node:crypto";
 import { createTokenKey } from "../signature/hmac";
@@ -83,12 +83,7 @@ interface Identity {
   thrown?: unknown;
 }
 
-/** Of lookups of verified identities, and of others. */
-const MAX_RUNNING = 50;
-const MAX_WAITING = 1_000;
 const MAX_IDENTITIES = 20_000;
-/** How long a request waits for its tokens. */
-const LOOKUP_MS = 8_000;
 /** How long tokens are used without a lookup, and how long an unverified identity has none. */
 const FOUND_MS = 1_000;
 /** How long an unverified identity is not looked up after a failure. */
@@ -216,7 +211,7 @@ function createLimitedLookup(authToken: AuthTokenResolver) {
     // Few attempts, because the request is not authenticated yet.
     pauses: { firstMs: 500, longestMs: 4_000 },
   });
-  const slots = new LookupSlots(MAX_RUNNING, MAX_WAITING);
+  const slots = new LookupSlots();
 
   async function runInSlot(claimed: ClaimedIdentity): Promise<unknown> {
     const { account_sid = "" } = claimed;

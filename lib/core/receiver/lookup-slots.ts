@@ -6,8 +6,11 @@ interface Waiting {
   reject: (reason: unknown) => void;
 }
 
-/** Then the request gives up. */
-const WAIT_MS = 8_000;
+/** How long a request waits for its tokens. */
+export const LOOKUP_MS = 8_000;
+/** How many lookups run at a time. */
+const SLOTS = 50;
+const MAX_WAITING = 1_000;
 
 /**
  * Slots of lookups, which accounts share: a free slot goes to the account that has the fewest, and
@@ -21,11 +24,6 @@ export class LookupSlots {
   #takenCount = 0;
   #waitingCount = 0;
 
-  constructor(
-    readonly slotCount: number,
-    readonly maxWaiting: number,
-  ) {}
-
   /**
    * Resolves when the account has a slot.
    *
@@ -33,14 +31,14 @@ export class LookupSlots {
    *   has the most.
    */
   async take(account: string): Promise<void> {
-    if (this.#takenCount < this.slotCount) return this.#give(account);
+    if (this.#takenCount < SLOTS) return this.#give(account);
     await new Promise<void>((start, reject) => {
       const own = this.#waiting.get(account) ?? [];
-      own.push({ lapsesAtMs: performance.now() + WAIT_MS, start, reject });
+      own.push({ lapsesAtMs: performance.now() + LOOKUP_MS, start, reject });
       this.#waiting.delete(account);
       this.#waiting.set(account, own);
       this.#waitingCount++;
-      if (this.#waitingCount > this.maxWaiting) this.#rejectOldest();
+      if (this.#waitingCount > MAX_WAITING) this.#rejectOldest();
     });
   }
 
@@ -93,7 +91,7 @@ export class LookupSlots {
     const oldest = this.#waiting.get(largest)?.shift();
     this.#remove(largest);
     this.#waitingCount--;
-    const message = `More than ${this.maxWaiting} lookups of auth tokens wait.`;
+    const message = `More than ${MAX_WAITING} lookups of auth tokens wait.`;
     oldest?.reject(new WebhookError("OVERLOADED", message));
   }
 }

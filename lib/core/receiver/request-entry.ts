@@ -1,6 +1,7 @@
 import { isSid, type SidPrefix } from "../../kit/sid";
 import { copyText } from "../../kit/copied-text";
-import { cutText, maskIdentity } from "../../kit/text";
+import { maskIdentity } from "../../kit/masked-identity";
+import { cutText } from "../../kit/text";
 import { describeReasons } from "../../kit/thrown-value";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 import type { ObservedRequest } from "./inspection";

@@ -1,4 +1,4 @@
-import { maskIdentity } from "../../lib/kit/text";
+import { maskIdentity } from "../../lib/kit/masked-identity";
 
 it.each([
   ["jane.doe@example.com", "jan…com"],
