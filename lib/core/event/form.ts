@@ -124,7 +124,7 @@ class FormDecoder {
       let byte = bytes[index] ?? AMPERSAND;
       if (byte === AMPERSAND) {
         if (length > start) {
-          if (count === maxParameters) throw tooLong();
+          if (count === maxParameters) throw createTooLongError();
           this.#starts[2 * count] = start;
           this.#ends[2 * count] = equalsAt === -1 ? length : equalsAt;
           this.#starts[2 * count + 1] = equalsAt === -1 ? length : equalsAt + 1;
@@ -139,7 +139,7 @@ class FormDecoder {
         byte = SPACE;
       } else if (byte === PERCENT_SIGN) {
         byte = 16 * (DIGITS[bytes[++index] ?? 0] ?? 0) + (DIGITS[bytes[++index] ?? 0] ?? 0);
-        if (byte < 0) throw malformed("has broken percent-encoding");
+        if (byte < 0) throw createMalformedError("has broken percent-encoding");
       } else if (byte > MAX_ASCII) {
         hasRawBytes = true;
       }
@@ -147,9 +147,9 @@ class FormDecoder {
       decoded[length++] = byte;
       if (byte > MAX_ASCII) isAscii = false;
     }
-    if (hasRawBytes && !isUtf8(bytes)) throw malformed("has bytes that are not UTF-8");
+    if (hasRawBytes && !isUtf8(bytes)) throw createMalformedError("has bytes that are not UTF-8");
     if (!isAscii && !isUtf8(decoded.subarray(0, length))) {
-      throw malformed("has percent-encoding of bytes that are not UTF-8");
+      throw createMalformedError("has percent-encoding of bytes that are not UTF-8");
     }
     this.#count = count;
     return isAscii;
@@ -243,16 +243,17 @@ const DECODER = new FormDecoder(USUAL_BYTES, MAX_PARAMETERS);
 
 /** Throws FormError for a lone surrogate, which has no UTF-8 form. */
 export function assertWellFormed(text: string): void {
-  if (!text.isWellFormed()) throw malformed("has a lone surrogate, which no bytes decode to");
+  if (!text.isWellFormed())
+    throw createMalformedError("has a lone surrogate, which no bytes decode to");
 }
 
-function tooLong(): FormError {
+function createTooLongError(): FormError {
   return new FormError(
     "too long",
     `The webhook request has more than ${MAX_PARAMETERS} parameters.`,
   );
 }
 
-function malformed(problem: string): FormError {
+function createMalformedError(problem: string): FormError {
   return new FormError("malformed", `The form ${problem}; it was rejected.`);
 }

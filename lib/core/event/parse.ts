@@ -39,7 +39,7 @@ export function parsePushEvent(json: unknown): PushEvent | UnknownPushEvent {
   const { value, problem } =
     typeof json === "string" ? parseJsonParameter(json, Number.POSITIVE_INFINITY) : { value: json };
   if (problem !== undefined || typeof value !== "object" || value === null) {
-    throw invalid(STORED, ["it is not a JSON object"]);
+    throw createInvalidError(STORED, ["it is not a JSON object"]);
   }
   const { type } = value as { type?: string };
   return check(isPushEventType(type) ? pushEventSchema : unknownEventSchema, value, STORED);
@@ -103,7 +103,7 @@ function collectDraft(params: readonly Pair[]): Draft {
   for (const [name, value] of params) {
     if (!KNOWN_NAMES.has(name)) continue;
     // Equal values are rejected too: a=1&a=1 and a=1 have the same signature.
-    if (draft[name] !== undefined) throw invalid(RECEIVED, [`${name} is repeated`]);
+    if (draft[name] !== undefined) throw createInvalidError(RECEIVED, [`${name} is repeated`]);
     draft[name] = value;
   }
   return draft;
@@ -116,7 +116,7 @@ function check<Schema extends z.ZodMiniType>(
 ): z.infer<Schema> {
   const result = schema.safeParse(event);
   if (result.success) return result.data;
-  throw invalid(
+  throw createInvalidError(
     subject,
     result.error.issues.map(({ path, message }) => {
       const name = String(path[0]);
@@ -126,7 +126,7 @@ function check<Schema extends z.ZodMiniType>(
   );
 }
 
-function invalid(subject: string, problems: readonly string[]): WebhookError {
+function createInvalidError(subject: string, problems: readonly string[]): WebhookError {
   return new WebhookError("PAYLOAD_INVALID", `${subject}: ${problems.join("; ")}.`);
 }
 

@@ -293,9 +293,12 @@ function isAt(text: string, at: number, sid: string | undefined): boolean {
 }
 
 /**
- * Finds the only match of a global pattern. Its first group is undefined in a match that is a part
- * of a longer name. Such a match counts unless the text begins with another one, because then no
- * value is before it that could contain the other; or unless its value cannot be a genuine one.
+ * Finds the only match of a global pattern; undefined for none, and for several. Its first group is
+ * undefined in a match within a longer name. With `subtype` and `zuuid` declared:
+ *
+ * - `subtypechallenge.approvedtypechallenge.denied` has two: a value may end with `sub`.
+ * - `subtypehometypechallenge.denied` has one: `home` is no type.
+ * - `uuid<UUID>zuuid<UUID>` has one, which begins the text: no value can contain it.
  */
 function findOnly(pattern: RegExp, text: string, isPlausible: (value: string) => boolean) {
   let found: { index: number; end: number; value: string } | undefined;

@@ -6,7 +6,7 @@ import {
 } from "./auth-tokens";
 import { readForm } from "./body";
 import { createExplainBudget } from "../signature/explain-budget";
-import { uncoveredBody, type CheckedHeaders } from "./method-and-headers";
+import { createUncoveredBodyError, type CheckedHeaders } from "./method-and-headers";
 import { joinReceivedUrl, type IncomingRequest } from "./incoming-request";
 import type { PushMethod, VerifySettings } from "./verify-options";
 import { andThen } from "../../kit/pending";
@@ -17,7 +17,8 @@ import type { SignatureReport } from "../errors/signature-causes";
 import type { ExplainSignatureOptions } from "../signature/explain/options";
 import { signText } from "../signature/hmac";
 import { findMatch, type SignatureMatch } from "../signature/signature";
-import { createGetParts, createPostParts, type SignedParts } from "../signature/signed-parts";
+import { createGetParts, createPostParts } from "../signature/signed-parts";
+import type { SignedParts, SignedReadings } from "../signature/signed-parts";
 
 /** A webhook request that the account which it claims has signed. */
 export interface AuthenticatedRequest {
@@ -74,10 +75,10 @@ export function createAuthenticate(
   function reject(
     request: IncomingRequest,
     headers: CheckedHeaders,
-    [parts]: readonly SignedParts[],
+    [parts]: SignedReadings,
     found: FoundTokens,
   ): never {
-    const explain = explainLater(request, headers, parts as SignedParts, found);
+    const explain = explainLater(request, headers, parts, found);
     throw createMismatch(found.tokens, messageBudget, explain);
   }
 
@@ -89,8 +90,8 @@ export function createAuthenticate(
   ): AuthenticatedRequest | Promise<AuthenticatedRequest> {
     const { method } = headers;
     const form = readForm(request.body, limitBytes);
-    if (method === "GET" && form.pairs.length > 0) throw uncoveredBody();
-    // Several when a GET fits several publicUrls; the last one has the parameters of all of them.
+    if (method === "GET" && form.pairs.length > 0) throw createUncoveredBodyError();
+    // Of several readings, the last one has the parameters of all.
     const readings = method === "GET" ? getParts(request.target) : postParts(form);
     const claimed =
       typeof authToken === "function"

@@ -41,7 +41,7 @@ export function explainCapture(
   }
   try {
     const [parts] = createGetParts([publicUrl], "exact")(receivedUrl ?? "");
-    const url = parts?.signedUrls[0] ?? publicUrl;
+    const url = parts.signedUrls[0] ?? publicUrl;
     return explain({ ...common, url, method, params: [] });
   } catch (error) {
     return error instanceof UncoveredTargetError

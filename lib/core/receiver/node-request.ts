@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import {
-  consumed,
+  createConsumedError,
   isStream,
   NOTHING_KEPT,
   readAgain,
@@ -118,11 +118,11 @@ export class NodeRequest implements IncomingRequest {
     const form = readForm(req);
     if (form !== undefined) return form;
     if (isEmpty) return "";
-    if (bytes + rest.length === 0) throw consumed(findThrowing(req) ?? NOTHING_KEPT);
+    if (bytes + rest.length === 0) throw createConsumedError(findThrowing(req) ?? NOTHING_KEPT);
     const keptIn = collected === readKept(req, "body") ? "req.body" : "req.rawBody";
     const name = bytes === 0 ? "the stream" : keptIn;
     const all = length > 0 ? length : `at least ${expected}`;
-    const error = consumed(`${name} has ${bytes || rest.length} of ${all} bytes`);
+    const error = createConsumedError(`${name} has ${bytes || rest.length} of ${all} bytes`);
     if (length > 0) throw error;
     // A middleware may have put back all that it read.
     this.incompleteBody = error;

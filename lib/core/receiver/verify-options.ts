@@ -140,7 +140,7 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
       `${owner}: option confirmTypes must not be set without option confirm. Pass the function confirm, or remove confirmTypes.`,
     );
   }
-  // The value of the first may hide the uuid of the request and the beginning of the second.
+  // The text "txn1uuid2zuuid3" is txn=1, uuid=2, zuuid=3, or txn=1uuid2z, uuid=3.
   const beforeUuid = extraParameters.find((name) => name > "type" && name < "uuid");
   const afterUuid = extraParameters.find((name) => name > "uuid" && name.endsWith("uuid"));
   if (beforeUuid !== undefined && afterUuid !== undefined) {

@@ -73,12 +73,11 @@ export function createEndpointRouter(groups: readonly EndpointGroup[]) {
       if (result instanceof EndpointResponse) return result;
       return new EndpointResponse(result === undefined ? 204 : 200, result);
     }
-    throw notEmulated(received);
+    throw createNotEmulatedError(received);
   };
 }
 
-/** The service may know the request. */
-export function notEmulated({ method, path }: EndpointRequest): EmulatorError {
+export function createNotEmulatedError({ method, path }: EndpointRequest): EmulatorError {
   return new EmulatorError("NOT_EMULATED", `The emulator does not have ${method} ${path}`);
 }
 

@@ -44,7 +44,7 @@ export function readParameters<Schema extends z.ZodType>(
     .join(".");
   const code = chooseCode(name, !values.has(name));
   const reason = issue?.message.startsWith("must be") ? ` (${issue.message})` : "";
-  throw invalidParameter(name + reason, code);
+  throw createParameterError(name + reason, code);
 }
 
 function toMember(name: string): string {
@@ -55,7 +55,7 @@ function toParameter(member: string): string {
   return member.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-export function invalidParameter(
+export function createParameterError(
   name: string,
   code: EmulatorErrorCode = "REQUEST_INVALID",
 ): EmulatorError {

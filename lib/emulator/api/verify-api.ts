@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { createChallengeEndpoints } from "./challenges-api";
-import { created, notEmulated } from "./endpoint-router";
+import { created, createNotEmulatedError } from "./endpoint-router";
 import { listPage } from "./pagination";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { createEntityEndpoints } from "./entities-api";
@@ -122,7 +122,7 @@ function toServiceResource(
 }
 
 function rejectAsNotEmulated(request: EndpointRequest): never {
-  throw notEmulated(request);
+  throw createNotEmulatedError(request);
 }
 
 function chooseWebhookCode(name: string, isMissing: boolean) {

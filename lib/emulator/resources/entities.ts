@@ -117,7 +117,8 @@ export class Entities {
   }
 
   markVerified(factor: Factor): Factor {
-    if (factor.status === "verified") throw illegal(`The factor ${factor.sid} is already verified`);
+    if (factor.status === "verified")
+      throw createTransitionError(`The factor ${factor.sid} is already verified`);
     Object.assign(factor, { status: "verified", date_updated: this.#readDate() });
     this.#emit("factor.verified", fieldsOf(factor));
     return factor;
@@ -247,11 +248,12 @@ export class Entities {
   #findPendingFactor(challenge: Challenge): Factor {
     const { sid, status } = this.#readChallenge(challenge);
     const factor = this.#factors.get(challenge.factor_sid);
-    if (factor === undefined) throw illegal(`The factor of ${sid} was deleted`);
+    if (factor === undefined) throw createTransitionError(`The factor of ${sid} was deleted`);
     if (status === "expired") {
       throw new EmulatorError("CHALLENGE_EXPIRED", `The challenge ${sid} is expired`);
     }
-    if (status !== "pending") throw illegal(`The challenge ${sid} is already ${status}`);
+    if (status !== "pending")
+      throw createTransitionError(`The challenge ${sid} is already ${status}`);
     return factor;
   }
 
@@ -277,6 +279,6 @@ function fieldsOf(factor: Factor): EventFields {
   };
 }
 
-function illegal(message: string): EmulatorError {
+function createTransitionError(message: string): EmulatorError {
   return new EmulatorError("ILLEGAL_TRANSITION", message);
 }
