@@ -25,7 +25,7 @@ export class Arrival {
   readonly startMs = performance.now();
   /** The request of the challenge. */
   request: ObservedRequest | undefined;
-  /** The last request that was rejected before anybody could read its event. */
+  /** The last request that was rejected before its event could be read. */
   unread: WebhookError | undefined;
   /** How many requests arrived. */
   count = 0;
