@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import { postgresQueue, redisQueue, sqliteQueue, type DurableQueue } from "../durable";
 import { createLogger } from "../kit/logger";
-import { within } from "../kit/retry";
+import { within } from "../kit/response-timeout";
 import { print, printJson, printNote, printTable, type Terminal } from "./terminal";
 import { Interruption, readVariable } from "./environment";
 import { UsageError } from "./arguments";

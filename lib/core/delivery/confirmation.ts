@@ -1,5 +1,5 @@
 import type { FetchOutcome } from "./outcome";
-import { within } from "../../kit/retry";
+import { within } from "../../kit/response-timeout";
 import { createNeutralCause } from "../../kit/neutral-cause";
 import { createRequestRetry } from "./retry-request";
 import { WebhookError } from "../errors/webhook-error";

@@ -1,5 +1,5 @@
 import { createRequestRetry } from "../delivery/retry-request";
-import { within } from "../../kit/retry";
+import { within } from "../../kit/response-timeout";
 import { createNeutralCause } from "../../kit/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../../kit/pairs";
