@@ -72,8 +72,8 @@ export interface EmulatorOptions {
 }
 
 /**
- * Makes an emulator as the public service is, where it differs from the specification: the signature
- * header, the content type, and the identities.
+ * In the options of `createEmulator`, makes the emulator as the public service is where that differs
+ * from the specification: the signature header, the content type, and the identities.
  *
  * @example
  * const emulator = createEmulator({ ...AS_PUBLIC_SERVICE, webhooks: [{ webhook_url }] });

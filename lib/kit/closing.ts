@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MAX_TIMER_MS, wholeNumber, type OptionRules } from "./validate-options";
 
-/** How long a receiver, a queue or a worker closes. */
+/** How long `close` waits. */
 export interface CloseOptions {
   /** How long to await running work, in milliseconds. @default 10_000 */
   deadlineMs?: number | undefined;
