@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 // Not the global ones: a test may fake the timers of its app, also before this is loaded.
-import { setImmediate, setInterval, setTimeout } from "node:timers";
+import { setImmediate, setTimeout } from "node:timers";
 import { readThrown } from "./thrown-value";
 
 /** A stream, a request or a response, or what imitates one and may emit nothing. */
@@ -26,10 +26,6 @@ export class Callbacks {
 
   setTimeout(callback: () => void, delayMs: number): NodeJS.Timeout {
     return setTimeout(this.#guard(callback), delayMs);
-  }
-
-  setInterval(callback: () => void, delayMs: number): NodeJS.Timeout {
-    return setInterval(this.#guard(callback), delayMs);
   }
 
   setImmediate(callback: () => void): void {
