@@ -13,7 +13,7 @@ const SLOTS = 50;
 const MAX_WAITING = 1_000;
 
 /**
- * Slots of lookups, which accounts share: a free slot goes to the account that has the fewest, and
+ * Slots of lookups, which claimed accounts share: a free slot goes to the account that has the fewest, and
  * there to the newest lookup, because under overload the oldest ones are about to time out. So an
  * account that invents services delays its own lookups only.
  */
@@ -30,24 +30,24 @@ export class LookupSlots {
    * @throws WebhookError `OVERLOADED` when too many lookups wait, for the oldest one of the account that
    *   has the most.
    */
-  async take(account: string): Promise<void> {
-    if (this.#takenCount < SLOTS) return this.#give(account);
+  async take(accountSid: string): Promise<void> {
+    if (this.#takenCount < SLOTS) return this.#give(accountSid);
     await new Promise<void>((start, reject) => {
-      const own = this.#waiting.get(account) ?? [];
+      const own = this.#waiting.get(accountSid) ?? [];
       own.push({ lapsesAtMs: performance.now() + LOOKUP_MS, start, reject });
-      this.#waiting.delete(account);
-      this.#waiting.set(account, own);
+      this.#waiting.delete(accountSid);
+      this.#waiting.set(accountSid, own);
       this.#waitingCount++;
       if (this.#waitingCount > MAX_WAITING) this.#rejectOldest();
     });
   }
 
   /** Returns the slot of an account, which the next lookup takes. */
-  release(account: string): void {
+  release(accountSid: string): void {
     this.#takenCount--;
-    const left = (this.#taken.get(account) ?? 0) - 1;
-    if (left > 0) this.#taken.set(account, left);
-    else this.#taken.delete(account);
+    const left = (this.#taken.get(accountSid) ?? 0) - 1;
+    if (left > 0) this.#taken.set(accountSid, left);
+    else this.#taken.delete(accountSid);
     for (;;) {
       const next = this.#findNext();
       const newest = this.#waiting.get(next ?? "")?.at(-1);
@@ -62,31 +62,31 @@ export class LookupSlots {
     }
   }
 
-  #give(account: string): void {
+  #give(accountSid: string): void {
     this.#takenCount++;
-    this.#taken.set(account, (this.#taken.get(account) ?? 0) + 1);
+    this.#taken.set(accountSid, (this.#taken.get(accountSid) ?? 0) + 1);
   }
 
   #findNext(): string | undefined {
     let [next, fewest] = [undefined as string | undefined, Number.POSITIVE_INFINITY];
-    for (const account of this.#waiting.keys()) {
-      const taken = this.#taken.get(account) ?? 0;
-      if (taken <= fewest) [next, fewest] = [account, taken];
+    for (const accountSid of this.#waiting.keys()) {
+      const taken = this.#taken.get(accountSid) ?? 0;
+      if (taken <= fewest) [next, fewest] = [accountSid, taken];
     }
     return next;
   }
 
-  #remove(account: string, count = 0): void {
-    const waiting = this.#waiting.get(account) ?? [];
+  #remove(accountSid: string, count = 0): void {
+    const waiting = this.#waiting.get(accountSid) ?? [];
     waiting.length -= count;
     this.#waitingCount -= count;
-    if (waiting.length === 0) this.#waiting.delete(account);
+    if (waiting.length === 0) this.#waiting.delete(accountSid);
   }
 
   #rejectOldest(): void {
     let [largest, most] = ["", 0];
-    for (const [account, { length }] of this.#waiting) {
-      if (length > most) [largest, most] = [account, length];
+    for (const [accountSid, { length }] of this.#waiting) {
+      if (length > most) [largest, most] = [accountSid, length];
     }
     const oldest = this.#waiting.get(largest)?.shift();
     this.#remove(largest);
