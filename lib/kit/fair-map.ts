@@ -7,7 +7,7 @@ const ENTRY_BYTES = 218;
 const SHARE_BYTES = 750;
 
 /** The values of a map, by the numbers of their entries. */
-export interface FairValues<Value> {
+interface FairValues<Value> {
   get(index: number): Value | undefined;
   set(index: number, value: Value): void;
   delete(index: number): void;

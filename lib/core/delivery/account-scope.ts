@@ -6,7 +6,7 @@ import { WebhookError } from "../errors/webhook-error";
 export type AccountScope = ReturnType<typeof createAccountScope>;
 
 /** The options of a receiver that decide its accounts. */
-export interface AccountScopeOptions {
+interface AccountScopeOptions {
   authToken: unknown;
   /** Undefined for every account. */
   allowedAccountSids: ReadonlySet<string> | undefined;

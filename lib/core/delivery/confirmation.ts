@@ -6,7 +6,7 @@ import { WebhookError } from "../errors/webhook-error";
 import type { PushEvent, UnknownPushEvent } from "../event/event";
 
 /** The second argument of {@link Confirm}. */
-export interface ConfirmContext {
+interface ConfirmContext {
   /** Aborts when the time of the call is over. */
   readonly signal: AbortSignal;
   /**

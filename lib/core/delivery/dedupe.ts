@@ -29,7 +29,7 @@ export interface RequestIdentity extends Pick<DedupeClaim, "accountSid" | "uuid"
 }
 
 /** The work of the first delivery of a webhook request. */
-export interface FirstDelivery {
+interface FirstDelivery {
   /** Decides whether the event is accepted; throws if not. The uuid is then released. */
   confirm?: (() => Promise<void>) | undefined;
   /** Returns undefined when it has succeeded at once, and never throws. */

@@ -23,7 +23,7 @@ const MARK_RESERVE_MS = 500;
 const MARK_LIMIT_MS = 8_000;
 
 /** The options of a receiver that decide how it delivers events. */
-export interface DeliverySettings {
+interface DeliverySettings {
   name?: string | undefined;
   acknowledge: "after" | "before";
   deadlineMs: number;

@@ -49,7 +49,7 @@ const WORK_RULES: OptionRules<WorkOptions> = {
 };
 
 /** An event from the store of a queue. */
-export interface RestoredEvent extends Pick<
+interface RestoredEvent extends Pick<
   QueuedEvent,
   | "event"
   | "authenticatedAccount"
@@ -64,7 +64,7 @@ export interface RestoredEvent extends Pick<
 }
 
 /** Why a run failed. */
-export interface RunFailure {
+interface RunFailure {
   /** The code, and the messages of the errors that handlers threw. */
   reason: string;
   /** The reason without the values of the event: one for all users, at most 500 characters. */
@@ -80,7 +80,7 @@ export interface RunFailure {
 }
 
 /** The queue of a worker. */
-export interface WorkerQueue {
+interface WorkerQueue {
   name: string;
   logger: Logger | undefined;
   /** Records an outcome that was confirmed; goes on until it is stored, or the queue is closed. */

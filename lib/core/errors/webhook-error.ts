@@ -4,7 +4,7 @@ import { setStackTraceLimit } from "../../kit/stackless-error";
 import type { SignatureReport } from "./signature-causes";
 
 /** What an error has beside its code and its message. */
-export interface WebhookErrorOptions {
+interface WebhookErrorOptions {
   cause?: unknown;
   /** The methods that the receiver accepts, for `METHOD_NOT_ALLOWED`. @default POST */
   methods?: readonly string[] | undefined;

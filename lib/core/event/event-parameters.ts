@@ -11,7 +11,7 @@ const COMMON = [
 ] as const;
 
 /** The parameters of v1, in the order of the specification (section 6.3). */
-export const V1_PARAMETERS = [...COMMON, "challenge_sid"] as const;
+const V1_PARAMETERS = [...COMMON, "challenge_sid"] as const;
 
 /** The parameters of v2, in the order of the specification (section 6.2). */
 export const V2_PARAMETERS = [
@@ -26,7 +26,7 @@ export const V2_PARAMETERS = [
 ] as const;
 
 /** The name of a parameter of the specification. */
-export type ParameterName = (typeof V2_PARAMETERS)[number];
+type ParameterName = (typeof V2_PARAMETERS)[number];
 
 /** Also the names of v1. */
 export const KNOWN_NAMES: ReadonlySet<string> = new Set(V2_PARAMETERS);
@@ -40,7 +40,7 @@ export function findKnownName(text: string, start: number, end: number): Paramet
 }
 
 /** The text of each parameter of an event; undefined omits the parameter. */
-export type EventParameters = Partial<Record<ParameterName, string | undefined>>;
+type EventParameters = Partial<Record<ParameterName, string | undefined>>;
 
 /** The version of an event: which parameters the service sends (specification, section 9). */
 export type PushEventVersion = "v1" | "v2";

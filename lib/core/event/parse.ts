@@ -135,7 +135,7 @@ function createInvalidError(subject: string, problems: readonly string[]): Webho
  *
  * @returns its `value`, or a description of the `problem` that quotes nothing from the text.
  */
-export function parseJsonParameter(
+function parseJsonParameter(
   text: string,
   maxCharacters: number,
 ): { value?: unknown; problem?: string } {

@@ -12,7 +12,7 @@ const object = <Shape extends $ZodLooseShape>(shape: Shape) =>
 const text = z.string().check(z.minLength(1, "must not be empty"));
 
 /** Creates the schema of a SID: a prefix and 32 hexadecimal digits (specification, section 2). */
-export function sidSchema(prefix: SidPrefix) {
+function sidSchema(prefix: SidPrefix) {
   const message = `must be ${prefix} and 32 hexadecimal digits`;
   return z.string(message).check(z.regex(sidPattern(prefix), message));
 }

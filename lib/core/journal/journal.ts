@@ -167,7 +167,7 @@ export interface StepEntry extends Signed {
 }
 
 /** An audit entry of the admin router. */
-export interface ChangeEntry extends Signed {
+interface ChangeEntry extends Signed {
   readonly kind: "change";
   readonly atMs: number;
   readonly action?: string | undefined;
@@ -183,7 +183,7 @@ export interface ChangeEntry extends Signed {
 }
 
 /** A process began to append. */
-export interface StartEntry extends Signed {
+interface StartEntry extends Signed {
   readonly kind: "start";
   readonly atMs: number;
 }

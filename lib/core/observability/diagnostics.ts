@@ -60,7 +60,7 @@ export function publish<Name extends keyof Diagnostics>(
 }
 
 /** What a subscriber may add when an operation starts, and finds at its end. */
-export interface TracedOperation<Result> {
+interface TracedOperation<Result> {
   /** Runs the operation, and with it the handlers: a subscriber sets it to activate a context. */
   around?: (<Value>(run: () => Value) => Value) | undefined;
   /** Set when the operation has ended. */

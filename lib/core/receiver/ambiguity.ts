@@ -4,7 +4,7 @@ import type { Pair } from "../../kit/pairs";
 import { SID_DIGITS } from "../../kit/sid";
 
 /** Why the text of a signed request may be read as another event. */
-export interface Ambiguity {
+interface Ambiguity {
   /** Repeats no value of the request. */
   reason: string;
   /** The parameter to declare, or the one that holds the text; undefined if its name is not shown. */

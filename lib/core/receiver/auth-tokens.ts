@@ -64,7 +64,7 @@ export interface FoundTokens {
  * @throws WebhookError `TOKEN_UNAVAILABLE` if the resolver failed or did not respond, `OVERLOADED` if
  *   too many lookups wait.
  */
-export type FindTokens = (
+type FindTokens = (
   claimed: ClaimedIdentity,
   deadlineAtMs?: number,
   outdated?: FoundTokens,

@@ -3,7 +3,7 @@ import { clearTimeout } from "node:timers";
 import { isUint8Array } from "node:util/types";
 import { Callbacks } from "../../kit/callbacks";
 import { WebhookError } from "../errors/webhook-error";
-import { listFlatPairs, type Pair } from "../../kit/pairs";
+import { listFlatPairs } from "../../kit/pairs";
 import { encodeForm } from "../../kit/text";
 import { assertWellFormed, decodeForm, isRawBody, type Form } from "../event/form";
 

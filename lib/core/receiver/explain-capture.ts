@@ -7,7 +7,7 @@ import { createGetParts, UncoveredTargetError } from "../signature/signed-parts"
 import { joinReceivedUrl } from "./incoming-request";
 
 /** A captured webhook request, as a `Capture` is written; undefined what is not known. */
-export interface ExplainedCapture {
+interface ExplainedCapture {
   method: string;
   url: string | undefined;
   headers: readonly Pair[];
@@ -15,7 +15,7 @@ export interface ExplainedCapture {
 }
 
 /** The receiver of a capture, and the signature that it got. */
-export interface CaptureContext extends Pick<
+interface CaptureContext extends Pick<
   ExplainSignatureOptions,
   "authToken" | "signature" | "accountSid"
 > {

@@ -35,7 +35,7 @@ export interface ObservedRequest {
 }
 
 /** Receives a request when its response is decided, and again if its handlers fail later. */
-export type RequestObserver = (request: ObservedRequest) => void;
+type RequestObserver = (request: ObservedRequest) => void;
 
 /** The view of a receiver for an admin console: it never holds a token. */
 export interface ReceiverInspection extends Readonly<ReturnType<typeof inspectSettings>> {

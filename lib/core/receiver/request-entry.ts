@@ -9,7 +9,7 @@ import type { NewEntry, RequestEntry, RequestResult } from "../journal/journal";
 import { maskText } from "../journal/mask";
 
 /** The entry of a request before the journal signs it. */
-export type NewRequestEntry = Extract<NewEntry, { kind: RequestEntry["kind"] }>;
+type NewRequestEntry = Extract<NewEntry, { kind: RequestEntry["kind"] }>;
 
 /** What the writer of an entry knows of its request. */
 type Known = Pick<
@@ -18,7 +18,7 @@ type Known = Pick<
 > & { names: RequestNames };
 
 /** The names in a request: of an authenticated event, else those that its sender claims. */
-export type RequestNames = Partial<
+type RequestNames = Partial<
   Pick<
     NewRequestEntry,
     "type" | "version" | "uuid" | "accountSid" | "factorSid" | "challengeSid" | "identity"

@@ -24,7 +24,7 @@ export interface NewKey {
 }
 
 /** Stored key, with the fields that responses show once or never. */
-export type StoredKey = KeyResource & Complete<NewKey>;
+type StoredKey = KeyResource & Complete<NewKey>;
 
 export type StoredKeys = ReturnType<typeof createKeys>;
 

@@ -16,7 +16,7 @@ export function isIdentity(text: string): boolean {
 }
 
 /** Limits the length of an object as JSON; one that is nested too deeply cannot be written. */
-export function limitJson<Schema extends z.core.$ZodType>(schema: Schema, maxCharacters: number) {
+function limitJson<Schema extends z.core.$ZodType>(schema: Schema, maxCharacters: number) {
   const fits = (value: unknown) => {
     try {
       return JSON.stringify(value).length <= maxCharacters;
