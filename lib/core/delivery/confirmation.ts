@@ -3,7 +3,7 @@ import { within } from "../../kit/response-timeout";
 import { createNeutralCause } from "../../kit/neutral-cause";
 import { createRequestRetry } from "./retry-request";
 import { WebhookError } from "../errors/webhook-error";
-import type { PushEvent, UnknownPushEvent } from "../event/event";
+import type { PushEvent, AnyEvent } from "../event/event";
 
 /** The second argument of {@link Confirm}. */
 interface ConfirmContext {
@@ -69,7 +69,7 @@ export function createConfirmation(confirm: Confirm) {
   });
 
   return async function confirmUntil(
-    event: PushEvent | UnknownPushEvent,
+    event: AnyEvent,
     ambiguity: string | undefined,
     deadlineAtMs: number,
   ): Promise<void> {
@@ -99,7 +99,7 @@ export function createConfirmation(confirm: Confirm) {
  */
 export async function confirmOnce(
   confirm: Confirm | undefined,
-  event: PushEvent | UnknownPushEvent,
+  event: AnyEvent,
   ambiguity: string | undefined,
 ): Promise<void> {
   if (confirm === undefined) {
@@ -126,7 +126,7 @@ export async function confirmOnce(
  */
 async function callConfirm(
   confirm: Confirm,
-  event: PushEvent | UnknownPushEvent,
+  event: AnyEvent,
   ambiguity: string | undefined,
   timeoutMs: number,
 ): Promise<void> {

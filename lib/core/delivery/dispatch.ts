@@ -1,7 +1,7 @@
 import { andThen } from "../../kit/pending";
 import { publish, trace, type Traces } from "../observability/diagnostics";
 import { WebhookError } from "../errors/webhook-error";
-import type { PushEvent, UnknownPushEvent } from "../event/event";
+import type { AnyEvent } from "../event/event";
 import { selectHandlers, type HandlerContext, type Handlers } from "./handler-registry";
 import type { AnyHandler } from "./handler-registry";
 import type { Reporter } from "../observability/reporter";
@@ -25,7 +25,7 @@ interface QueuedRun extends Pick<Traces["handle"], "queue" | "carrier"> {
  */
 export function createDispatch(handlers: Handlers, reports: Reporter) {
   return (
-    event: PushEvent | UnknownPushEvent,
+    event: AnyEvent,
     context: RunContext,
     timeoutMs: number,
     { queue, carrier, prepare }: QueuedRun = {},
@@ -53,7 +53,7 @@ class HandlerRun {
   constructor(
     readonly handlers: Handlers,
     readonly reports: Reporter,
-    readonly event: PushEvent | UnknownPushEvent,
+    readonly event: AnyEvent,
     readonly context: RunContext,
   ) {}
 
@@ -90,7 +90,7 @@ class HandlerRun {
  */
 function runHandlers(
   handlers: readonly AnyHandler[],
-  event: PushEvent | UnknownPushEvent,
+  event: AnyEvent,
   context: RunContext,
   timeoutMs: number,
 ): Promise<void> | void {

@@ -1,4 +1,4 @@
-import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
+import type { DeliveryResult, AnyEvent } from "../event/event";
 import type { RequestIdentity } from "./dedupe";
 import type { Health } from "../../kit/health";
 import type { Journal } from "../journal/journal";
@@ -6,7 +6,7 @@ import type { OutcomeStore } from "./outcome-store";
 
 /** An authenticated event that a queue stores. @experimental */
 export interface QueuedEvent extends RequestIdentity {
-  event: PushEvent | UnknownPushEvent;
+  event: AnyEvent;
   /** See `OutcomeKey`. The inherited `accountSid` is what the event claims. */
   authenticatedAccount: string;
   /** Whether its outcome is recorded, and its handlers run, only after `confirm` of the worker. */

@@ -1,7 +1,13 @@
 import type { Confirm } from "./confirmation";
 import { suggestName } from "../../kit/validate-options";
 import { isPushEventType, PUSH_EVENT_TYPES } from "../event/event";
-import type { PushEvent, PushEventOf, PushEventType, UnknownPushEvent } from "../event/event";
+import type {
+  PushEvent,
+  PushEventOf,
+  PushEventType,
+  UnknownPushEvent,
+  AnyEvent,
+} from "../event/event";
 
 /** The second argument of a handler. */
 export interface HandlerContext {
@@ -126,7 +132,7 @@ export function isHandlers(value: unknown): value is Handlers {
 }
 
 /** Selects the handlers of an event, each once; `isHandled`: it has one, or a login waits for it. */
-export function selectHandlers(handlers: Handlers, { type }: PushEvent | UnknownPushEvent) {
+export function selectHandlers(handlers: Handlers, { type }: AnyEvent) {
   const registry = registryOf(handlers);
   const { handlersByType, anyHandlers, unhandledHandlers } = registry;
   const own = handlersByType.get(type as PushEventType);

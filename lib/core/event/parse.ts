@@ -3,7 +3,7 @@ import { hasParameter, KNOWN_NAMES, listParameterNames } from "./event-parameter
 import type { Pair } from "../../kit/pairs";
 import { WebhookError } from "../errors/webhook-error";
 import { isPushEventType, PUSH_EVENT_TYPES } from "./event";
-import type { EventIssue, PushEvent, PushEventType, UnknownPushEvent } from "./event";
+import type { EventIssue, PushEvent, PushEventType, UnknownPushEvent, AnyEvent } from "./event";
 import { findDetailsFault, pushEventSchema, unknownEventSchema } from "./schema";
 
 /** The parameters that are stringified JSON, and their maximum length in characters (section 8). */
@@ -53,14 +53,14 @@ export function parsePushEvent(json: unknown): PushEvent | UnknownPushEvent {
  *
  * @throws WebhookError `PAYLOAD_INVALID` for a parameter that is missing, malformed or repeated.
  */
-export function parseEvent(params: readonly Pair[]): PushEvent | UnknownPushEvent {
+export function parseEvent(params: readonly Pair[]): AnyEvent {
   const event = parseDraft(collectDraft(params));
   // Not checked by the schema: the decoder of the form made the pairs.
   (event as { params: readonly Pair[] }).params = params;
   return event;
 }
 
-function parseDraft(draft: Draft): PushEvent | UnknownPushEvent {
+function parseDraft(draft: Draft): AnyEvent {
   const parameters = PARAMETERS_BY_TYPE.get(draft.type as PushEventType);
   if (parameters === undefined) return check(unknownEventSchema, draft, RECEIVED);
 

@@ -1,7 +1,5 @@
-import type { PushEvent, UnknownPushEvent } from "../event/event";
+import type { AnyEvent } from "../event/event";
 import { cutText, parseJson } from "../../kit/text";
-
-type Event = PushEvent | UnknownPushEvent;
 
 /** Parameters whose values many events have in common. */
 const COMMON_NAMES = new Set(["type", "factor_type", "account_sid", "service_sid"]);
@@ -20,7 +18,7 @@ const NOT_SHOWN = "(not shown)";
  * Cuts a text of handlers, and masks the values of their event unless it `reveals`. Without an event,
  * only what is before the first colon remains: the code of an error.
  */
-export function maskText(text: string, event: Event | undefined, reveals = false): string {
+export function maskText(text: string, event: AnyEvent | undefined, reveals = false): string {
   const cut = cutText(text, MAX_ERROR_CHARACTERS);
   if (reveals) return cut;
   return event === undefined ? cut.replace(/:.*$/s, "") : maskValues(cut, event, cut.endsWith("…"));
@@ -33,7 +31,7 @@ export function maskText(text: string, event: Event | undefined, reveals = false
  *
  * @returns `(not shown)` for an event with too many texts.
  */
-function maskValues(text: string, event: Event, isCut: boolean): string {
+function maskValues(text: string, event: AnyEvent, isCut: boolean): string {
   const texts = listOwnTexts(event);
   if (texts === undefined) return NOT_SHOWN;
   const lower = toLowerCase(text);
@@ -60,7 +58,7 @@ function maskValues(text: string, event: Event, isCut: boolean): string {
 }
 
 /** Maps the texts of an event to their parameters; undefined for too many. */
-function listOwnTexts({ params }: Event): Map<string, string> | undefined {
+function listOwnTexts({ params }: AnyEvent): Map<string, string> | undefined {
   const texts = new Map<string, string>();
   for (const [name, value] of params) {
     if (COMMON_NAMES.has(name)) continue;

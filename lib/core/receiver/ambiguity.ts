@@ -1,4 +1,4 @@
-import { PUSH_EVENT_TYPES, type PushEvent, type UnknownPushEvent } from "../event/event";
+import { PUSH_EVENT_TYPES, type PushEvent, type AnyEvent } from "../event/event";
 import { KNOWN_NAMES, type PushEventVersion } from "../event/event-parameters";
 import type { Pair } from "../../kit/pairs";
 import { SID_DIGITS } from "../../kit/sid";
@@ -101,7 +101,7 @@ export class AmbiguityCheck {
   }
 
   /** @param text the sorted names and values of `event.params`, joined as they are signed. */
-  find(event: PushEvent | UnknownPushEvent, text: string): Ambiguity | undefined {
+  find(event: AnyEvent, text: string): Ambiguity | undefined {
     const problem = this.#readText(event, text);
     if (problem === undefined) return undefined;
     const { reason, parameter, after = "", before = "", ending, contained = [] } = problem;
@@ -119,7 +119,7 @@ export class AmbiguityCheck {
     );
   }
 
-  #readText(event: PushEvent | UnknownPushEvent, text: string): Problem | undefined {
+  #readText(event: AnyEvent, text: string): Problem | undefined {
     if (OTHER_PRODUCT.some((part) => text.includes(part))) {
       const reason = "it contains a parameter of another product";
       return { reason, parameter: ACCOUNT_SID, contained: OTHER_PRODUCT };
@@ -142,7 +142,7 @@ export class AmbiguityCheck {
   }
 
   /** Reads type and uuid, after all text that a device chooses. */
-  #readTail(event: PushEvent | UnknownPushEvent, tail: string): Problem | undefined {
+  #readTail(event: AnyEvent, tail: string): Problem | undefined {
     if (!this.#mayHaveNamesAfterType && event.version !== undefined) {
       // No name is between type and uuid, so all of the rest is the uuid.
       const beforeUuid = `type${event.type}uuid`;

@@ -3,7 +3,7 @@ import { copyText } from "../../kit/copied-text";
 import { maskIdentity } from "../../kit/masked-identity";
 import { cutText } from "../../kit/text";
 import { describeReasons } from "../../kit/thrown-value";
-import type { PushEvent, UnknownPushEvent } from "../event/event";
+import type { AnyEvent } from "../event/event";
 import type { ObservedRequest } from "./inspection";
 import type { NewEntry, RequestEntry, RequestResult } from "../journal/journal";
 import { maskText } from "../journal/mask";
@@ -79,7 +79,7 @@ export function createRequestEntry(observed: ObservedRequest, known: Known): New
 
 const NO_ISSUES: readonly string[] = [];
 
-function describeIssues({ issues }: PushEvent | UnknownPushEvent): readonly string[] {
+function describeIssues({ issues }: AnyEvent): readonly string[] {
   if (issues.length === 0) return NO_ISSUES;
   return issues.slice(0, MAX_ISSUES).map(({ param, message }) => copyText(`${param}: ${message}`));
 }
@@ -97,7 +97,7 @@ export function findArrival({ startMs }: ObservedRequest): number {
 }
 
 /** Reads the names of an authenticated event; of an unknown version only some are known. */
-export function readNames(event: PushEvent | UnknownPushEvent): RequestNames {
+export function readNames(event: AnyEvent): RequestNames {
   const { version } = event;
   const fields: Partial<Record<"factor_sid" | "challenge_sid" | "entity_identity", string>> =
     version === undefined ? {} : event;
