@@ -180,7 +180,7 @@ it.each<[string, (signal: AbortSignal) => Promise<unknown>]>([
     (signal) =>
       Promise.resolve(
         createMemoryOutcomes().wait({
-          account: "",
+          authenticatedAccount: "",
           challengeSid: CHALLENGE_SID,
           timeoutMs: 2 ** 31 - 1,
           signal,

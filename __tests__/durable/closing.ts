@@ -82,7 +82,7 @@ export function describeClosing(engine: StoppableEngine): void {
       const { worker, finish } = await startRunning();
       const workerClosed = isWorkerClosing ? worker.close() : undefined;
       const wait = () =>
-        queue.outcomes.wait({ account: "", challengeSid: "YC1", timeoutMs: 9_000 });
+        queue.outcomes.wait({ authenticatedAccount: "", challengeSid: "YC1", timeoutMs: 9_000 });
       const waiting = expectClosing(wait());
       const closing = queue.close();
       await waiting;

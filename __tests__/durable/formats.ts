@@ -18,7 +18,12 @@ import { collect, until } from "../support/waiting";
 const FOLDER = join(__dirname, "..", "fixtures", "stores");
 const YEARS_MS = 100 * 365 * 86_400_000;
 const KEPT = { dedupeTtlMs: YEARS_MS, outcomeTtlMs: 2 * YEARS_MS, attempts: 2, backoff: 10 };
-const context = { receiver: "shop", account: "AC-kept", authTokenIndex: 1, publicUrlIndex: 2 };
+const context = {
+  receiver: "shop",
+  authenticatedAccount: "AC-kept",
+  authTokenIndex: 1,
+  publicUrlIndex: 2,
+};
 /** Not those of `eventFixture`: what the stores of earlier formats hold never changes. */
 const eventOf = (type: PushEventType, uuid: string, ...more: Pair[]) =>
   parseEvent([
@@ -51,7 +56,11 @@ export function describeFormats(engine: StoppableEngine): void {
   const { kind, format } = engine;
   const store = (queue: DurableQueue, queued: QueuedEvent) => queue.store(queued, Infinity);
   const wait = (queue: DurableQueue, index: number) =>
-    queue.outcomes.wait({ account: "AC-kept", challengeSid: sidOf(index), timeoutMs: 20_000 });
+    queue.outcomes.wait({
+      authenticatedAccount: "AC-kept",
+      challengeSid: sidOf(index),
+      timeoutMs: 20_000,
+    });
 
   /** Runs the handlers of what waits; those of one uuid fail. */
   async function handle(queue: DurableQueue, failing = ""): Promise<string[]> {

@@ -127,7 +127,7 @@ export function describeJournal(engine: StoppableEngine): void {
             uuid,
             params: [...event.params.filter(([name]) => name !== "uuid"), ["uuid", uuid]],
           },
-          { account: "own" },
+          { authenticatedAccount: "own" },
         ),
         Infinity,
       );

@@ -16,7 +16,7 @@ it("asks a store that stalls for each awaited outcome once more at most, however
   const settings = { name: "q", maxWaiting: 100 };
   const outcomes = createSharedOutcomes(storage as Storage, settings as QueueSettings);
   const waits = Array.from({ length: 100 }, (_, index) =>
-    outcomes.wait({ account: "", challengeSid: String(index), timeoutMs: 60_000 }),
+    outcomes.wait({ authenticatedAccount: "", challengeSid: String(index), timeoutMs: 60_000 }),
   );
   await nextTurn();
   for (let times = 0; times < 50; times++) outcomes.recheck();

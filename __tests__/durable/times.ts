@@ -49,7 +49,7 @@ export function describeTimes(engine: StoppableEngine): void {
   }
 
   it("a uuid ends after dedupeTtlMs, an outcome after outcomeTtlMs", async () => {
-    const challenge = { account: "", challengeSid: sidOf(1) };
+    const challenge = { authenticatedAccount: "", challengeSid: sidOf(1) };
     const event = eventFixture("challenge.approved", { uuid: "a", challenge_sid: sidOf(1) });
     const findOutcome = (timeoutMs: number) => queue.outcomes.wait({ ...challenge, timeoutMs });
     expect(await queue.store(queuedEvent(event), Infinity)).toBe("new");

@@ -44,7 +44,7 @@ export function describeUserData(engine: StoppableEngine): void {
       kind === "waiting"
         ? eventFixture("challenge.approved", { ...named, challenge_sid })
         : eventFixture("factor.created", named);
-    return queuedEvent(event, { account: user.accountSid });
+    return queuedEvent(event, { authenticatedAccount: user.accountSid });
   }
 
   const store = (queued: QueuedEvent) => queue.store(queued, Infinity);
@@ -57,7 +57,7 @@ export function describeUserData(engine: StoppableEngine): void {
   const countAll = () => Promise.all(USERS.map((user) => queue.countUserData(user)));
   const wait = (user: QueueUser, index: number) =>
     queue.outcomes.wait({
-      account: user.accountSid,
+      authenticatedAccount: user.accountSid,
       challengeSid: sidOf(1_000 * USERS.indexOf(user) + index),
       timeoutMs: 300,
     });

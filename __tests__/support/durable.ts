@@ -75,7 +75,7 @@ export function operate(queue: DurableQueue): Promise<unknown>[] {
 export function queuedEvent(event: PushEvent, overrides: Partial<QueuedEvent> = {}): QueuedEvent {
   return {
     event,
-    account: "",
+    authenticatedAccount: "",
     accountSid: event.account_sid,
     uuid: event.uuid,
     contentHash: "h",

@@ -119,7 +119,7 @@ async function measure({ name, replicas, disturb, ...settings }: Disturbance): P
     const event = eventFixture("challenge.approved", { uuid, challenge_sid });
     if (waits.length < WAITS) {
       const wait = queue.outcomes.wait({
-        account: "",
+        authenticatedAccount: "",
         challengeSid: challenge_sid,
         timeoutMs: 30_000,
       });

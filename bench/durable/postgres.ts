@@ -282,7 +282,7 @@ async function measureWaits(): Promise<void> {
       await sleep(3);
       const startMs = performance.now();
       await queue.outcomes
-        .wait({ account: "", challengeSid, timeoutMs: 5_000 })
+        .wait({ authenticatedAccount: "", challengeSid, timeoutMs: 5_000 })
         .catch(() => void lost++);
       return [startMs, performance.now()] as const;
     };

@@ -89,7 +89,7 @@ function canConnect(port: number): Promise<boolean> {
 /** An event as a receiver passes it to the queue. */
 export function queuedEvent(event: PushEvent): QueuedEvent {
   const { account_sid: accountSid, uuid } = event;
-  const identity = { account: "", accountSid, uuid, contentHash: "0" };
+  const identity = { authenticatedAccount: "", accountSid, uuid, contentHash: "0" };
   return { ...identity, event, authTokenIndex: 0, publicUrlIndex: 0, receiver: undefined };
 }
 

@@ -71,7 +71,7 @@ async function measure(name: string, group: SentinelGroup): Promise<Result> {
     waits++;
     waiting.push(
       other.outcomes
-        .wait({ account: "", challengeSid, timeoutMs: 15_000 })
+        .wait({ authenticatedAccount: "", challengeSid, timeoutMs: 15_000 })
         .catch(() => void lostWaits++),
     );
     await queue.store(queuedEvent(event), Number.POSITIVE_INFINITY);

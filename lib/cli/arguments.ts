@@ -17,6 +17,12 @@ export function choice(
   return new Option(flags, what).choices(values).default(byDefault);
 }
 
+/** Parses a header as for curl: `Name: value`; undefined for another text. */
+export function parseHeader(line: string): [name: string, value: string] | undefined {
+  const [, name, value = ""] = /^([\w-]+):\s*(.*)$/s.exec(line) ?? [];
+  return name === undefined ? undefined : [name, value];
+}
+
 /** Asserts that an argument is an absolute http or https URL. @throws UsageError for any other. */
 export function assertUrl(flag: string, url: string): void {
   if (isHttpUrl(url)) return;
@@ -25,14 +31,13 @@ export function assertUrl(flag: string, url: string): void {
   );
 }
 
-/** Options of a command that runs a server. */
+/** Where the server of a command listens, and the hosts that a request may name. */
 export interface ServerOptions {
   port: number;
   host: string;
   allowedHost?: string[];
 }
 
-/** Adds the options of a command that runs a server. */
 export function addServerOptions(command: Command, defaultPort: number): Command {
   return command
     .option("--port <port>", "port to listen on; 0 selects a free one", readPort, defaultPort)

@@ -5,7 +5,7 @@ import { SIGNATURE_HEADERS } from "../core/door";
 import { UsageError } from "./arguments";
 import type { Terminal } from "./terminal";
 
-/** The options of the service, which may be variables: flags, variable, description. */
+/** Of each option of the service: flags, variable, description. */
 export const SERVICE_SETTINGS = [
   ["--account-url <url>", "PUSH_ACCOUNT_URL", "base URL of the account API"],
   ["--verify-url <url>", "PUSH_VERIFY_URL", "base URL of the verification API"],

@@ -4,7 +4,7 @@ import { readCaptures, type Capture } from "./record-command";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";
 import { readSecret, readVariable } from "./environment";
 import { readTextFile } from "./text-file";
-import { choice, UsageError } from "./arguments";
+import { choice, parseHeader, UsageError } from "./arguments";
 
 type SignatureReport = ReturnType<typeof explainCapture>;
 
@@ -84,7 +84,7 @@ async function listRequests(
   }
   const bytes = bodyFile === undefined ? undefined : await readBodyFile(terminal, bodyFile);
   const body = bytes?.toString("base64");
-  // Without headers: those of a command line need not show the URL.
+  // Without headers: a command line need not have the headers that show the URL.
   return [{ capture: { method, headers: [], url: receivedUrl, body }, lines: header }];
 }
 
@@ -120,7 +120,7 @@ function chooseName(names: string[]): string | undefined {
 }
 
 function parseLine(line: string): { name: string; value: string } {
-  const [, name = "", value = line] = /^([\w-]+):\s*(.*)$/s.exec(line) ?? [];
+  const [name, value] = parseHeader(line) ?? ["", line];
   return { name: name.toLowerCase(), value };
 }
 

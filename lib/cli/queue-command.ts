@@ -3,7 +3,7 @@ import { readFileSync, statSync } from "node:fs";
 import type { Command } from "commander";
 import { postgresQueue, redisQueue, sqliteQueue, type DurableQueue } from "../durable";
 import { createLogger } from "../kit/logger";
-import { within } from "../kit/retry";
+import { within } from "../kit/response-timeout";
 import { print, printJson, printNote, printTable, type Terminal } from "./terminal";
 import { Interruption, readVariable } from "./environment";
 import { UsageError } from "./arguments";
@@ -20,99 +20,87 @@ interface QueueCommandOptions {
 /** Longer than a queue waits for a file that another process has locked. */
 const READY_WITHIN_MS = 15_000;
 
+/** What a subcommand does; its argument is a uuid, an identity, or empty. */
+type Run = (queue: DurableQueue, options: QueueCommandOptions, argument: string) => Promise<void>;
+
+const OF_ACCOUNT = "account, if several have a dead letter of this uuid";
+
 /** Adds `queue stats|dead-letters|retry|discard|count-user|erase-user`. */
 export function addQueueCommand(program: Command, terminal: Terminal): void {
   const queues = program.command("queue").description("look at a queue and at its dead letters");
-  const count = queues.command("stats").description("count the events of the queue");
-  const list = queues
-    .command("dead-letters")
-    .description("list the events that exhausted their attempts");
-  const retry = queues
-    .command("retry")
-    .description("run the handlers of a dead letter again")
-    .argument("[uuid]", "uuid of the event")
-    .option("--all", "retry every dead letter")
-    .option("--account-sid <sid>", "account, if several have a dead letter of this uuid");
-  const discard = queues
-    .command("discard")
-    .description("remove a dead letter; its uuid stays known")
-    .argument("<uuid>", "uuid of the event")
-    .option("--account-sid <sid>", "account, if several have a dead letter of this uuid");
-  const countUser = queues
-    .command("count-user")
-    .description("count what the queue holds of a user");
-  const eraseUser = queues
-    .command("erase-user")
-    .description("erase what the queue holds of a user; uuids stay known");
-  for (const command of [countUser, eraseUser]) {
-    command
-      .argument("<identity>", "entity_identity of the user")
-      .requiredOption("--account-sid <sid>", "account of the user");
-  }
+  const add = (name: string, description: string, run: Run) =>
+    addRun(queues.command(name).description(description), terminal, run);
 
-  /** Adds a subcommand that runs with the queue; its argument is a uuid, an identity, or empty. */
-  function add(
-    command: Command,
-    run: (queue: DurableQueue, options: QueueCommandOptions, argument: string) => Promise<void>,
-  ): void {
-    command
-      .option("--queue <store>", "redis://…, postgres://… or a file of SQLite, or $PUSH_QUEUE")
-      .option("--ca <file>", "PEM file of the authority that signed the certificate of the store")
-      .requiredOption("--name <name>", "name of the queue")
-      .option("--json", "print one JSON document")
-      .action(async () => {
-        const options = command.opts<QueueCommandOptions>();
-        const queue = openStore(terminal, options);
-        try {
-          await waitUntilReady(queue, terminal);
-          await assertNamed(queue, options.name);
-          await run(queue, options, command.args[0] ?? "");
-        } finally {
-          await queue.close({ deadlineMs: 1_000 });
-        }
-      });
-  }
-
-  add(count, async (queue, { json }) => {
+  add("stats", "count the events of the queue", async (queue, { json }) => {
     reportCounts(terminal, json, await queue.stats());
   });
-
-  add(list, async (queue, { json }) => {
-    const rows: Record<string, string | number | undefined>[] = [];
-    for await (const deadLetter of queue.deadLetters()) {
-      const { uuid, accountSid, receiver, event, attempts, failedAt, error } = deadLetter;
-      // Without the event: its parameters identify a user.
-      const type = event?.type;
-      const at = failedAt.toISOString();
-      rows.push({ uuid, accountSid, receiver, type, attempts, failedAt: at, error });
-    }
-    if (json === true) return printJson(terminal, rows);
-    const cells = rows.map((row) => Object.values(row).map((cell) => cell ?? ""));
-    const header = ["UUID", "ACCOUNT", "RECEIVER", "TYPE", "ATTEMPTS", "FAILED AT", "ERROR"];
-    printTable(terminal, header, cells);
-  });
-
-  add(retry, async (queue, options, uuid) => {
+  add("dead-letters", "list the events that exhausted their attempts", (queue, { json }) =>
+    listDeadLetters(terminal, queue, json),
+  );
+  add("retry", "run the handlers of a dead letter again", async (queue, options, uuid) => {
     const { accountSid, all = false } = options;
     if ((uuid === "") !== all) {
       throw new UsageError("Pass either the uuid of a dead letter or --all.");
     }
     const retried = all ? await queue.retryAll() : Number(await queue.retry(uuid, { accountSid }));
     report(terminal, options, "retried", retried);
-  });
-
-  add(discard, async (queue, options, uuid) => {
+  })
+    .argument("[uuid]", "uuid of the event")
+    .option("--all", "retry every dead letter")
+    .option("--account-sid <sid>", OF_ACCOUNT);
+  add("discard", "remove a dead letter; its uuid stays known", async (queue, options, uuid) => {
     const { accountSid } = options;
     report(terminal, options, "discarded", Number(await queue.discard(uuid, { accountSid })));
-  });
+  })
+    .argument("<uuid>", "uuid of the event")
+    .option("--account-sid <sid>", OF_ACCOUNT);
+  const addUser = (name: string, description: string, method: "countUserData" | "eraseUserData") =>
+    add(name, description, async (queue, { accountSid = "", json }, entityIdentity) => {
+      reportCounts(terminal, json, await queue[method]({ accountSid, entityIdentity }));
+    })
+      .argument("<identity>", "entity_identity of the user")
+      .requiredOption("--account-sid <sid>", "account of the user");
+  addUser("count-user", "count what the queue holds of a user", "countUserData");
+  addUser("erase-user", "erase what the queue holds of a user; uuids stay known", "eraseUserData");
+}
 
-  add(countUser, async (queue, { accountSid = "", json }, entityIdentity) => {
-    reportCounts(terminal, json, await queue.countUserData({ accountSid, entityIdentity }));
-  });
+/** Adds the options of a queue, and the action that opens it, runs the subcommand and closes it. */
+function addRun(command: Command, terminal: Terminal, run: Run): Command {
+  return command
+    .option("--queue <store>", "redis://…, postgres://… or a file of SQLite, or $PUSH_QUEUE")
+    .option("--ca <file>", "PEM file of the authority that signed the certificate of the store")
+    .requiredOption("--name <name>", "name of the queue")
+    .option("--json", "print one JSON document")
+    .action(async () => {
+      const options = command.opts<QueueCommandOptions>();
+      const queue = openStore(terminal, options);
+      try {
+        await waitUntilReady(queue, terminal);
+        await assertNamed(queue, options.name);
+        await run(queue, options, command.args[0] ?? "");
+      } finally {
+        await queue.close({ deadlineMs: 1_000 });
+      }
+    });
+}
 
-  add(eraseUser, async (queue, { accountSid = "", json }, entityIdentity) => {
-    reportCounts(terminal, json, await queue.eraseUserData({ accountSid, entityIdentity }));
-  });
+async function listDeadLetters(
+  terminal: Terminal,
+  queue: DurableQueue,
+  isJson: boolean | undefined,
+): Promise<void> {
+  const rows: Record<string, string | number | undefined>[] = [];
+  for await (const deadLetter of queue.deadLetters()) {
+    const { uuid, accountSid, receiver, event, attempts, failedAt, error } = deadLetter;
+    // Without the event: its parameters identify a user.
+    const type = event?.type;
+    const at = failedAt.toISOString();
+    rows.push({ uuid, accountSid, receiver, type, attempts, failedAt: at, error });
+  }
+  if (isJson === true) return printJson(terminal, rows);
+  const cells = rows.map((row) => Object.values(row).map((cell) => cell ?? ""));
+  const header = ["UUID", "ACCOUNT", "RECEIVER", "TYPE", "ATTEMPTS", "FAILED AT", "ERROR"];
+  printTable(terminal, header, cells);
 }
 
 function reportCounts(terminal: Terminal, isJson: boolean | undefined, counts: object): void {

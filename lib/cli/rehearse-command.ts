@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import type { RehearsalReport, RehearsalRow } from "../admin";
 import { parseJson } from "../kit/text";
-import { assertUrl, UsageError } from "./arguments";
+import { assertUrl, parseHeader, UsageError } from "./arguments";
 import { readVariable } from "./environment";
 import { print, printJson, printPainted, type Terminal } from "./terminal";
 
@@ -38,7 +38,6 @@ export function addRehearseCommand(program: Command, terminal: Terminal): void {
     });
 }
 
-/** @throws Error for a response that is no report. */
 async function requestRehearsal(terminal: Terminal, adminUrl: string): Promise<RehearsalReport> {
   const response = await fetch(`${adminUrl.replace(/\/+$/, "")}/rehearsal`, {
     method: "POST",
@@ -59,11 +58,9 @@ async function requestRehearsal(terminal: Terminal, adminUrl: string): Promise<R
 
 function readHeader(line: string): Record<string, string> {
   if (line === "") return {};
-  const [, name, value] = /^([\w-]+):\s*(.*)$/s.exec(line) ?? [];
-  if (name === undefined || value === undefined) {
-    throw new UsageError('PUSH_ADMIN_HEADER must be "Name: value"; its value is not shown.');
-  }
-  return { [name]: value };
+  const header = parseHeader(line);
+  if (header !== undefined) return Object.fromEntries([header]);
+  throw new UsageError('PUSH_ADMIN_HEADER must be "Name: value"; its value is not shown.');
 }
 
 function printRow(

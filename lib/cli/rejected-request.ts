@@ -9,7 +9,7 @@ export function isOfReceiver({ status, headers, body }: WebhookResponse): boolea
 }
 
 /** How a tool signed a request that the receiver rejected with 403. */
-export interface RejectedSender {
+interface RejectedSender {
   signatureHeader: string;
   /** The option of the tool that has the signed URL. */
   urlFlag: string;

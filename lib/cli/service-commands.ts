@@ -8,7 +8,6 @@ import { withProxy } from "./proxy";
 import { print, printJson, printNote, printPainted, printTable } from "./terminal";
 import type { Terminal } from "./terminal";
 
-/** Options of the commands that use the service's APIs. */
 interface ServiceOptions {
   accountUrl?: string;
   verifyUrl?: string;
@@ -113,8 +112,8 @@ export function addWebhooksCommand(program: Command, terminal: Terminal): void {
 }
 
 /**
- * Adds the options of the service to a command, each with a variable of the environment, and its
- * action, which receives a client, the options, and the argument of the command, or "".
+ * Adds the options of the service, each with a variable of the environment, and the action, which
+ * receives a client, the options, and the argument of the command, or "".
  */
 function addServiceAction(
   command: Command,
@@ -176,7 +175,6 @@ async function connectToService(
   });
 }
 
-/** Collects the items of a list. */
 async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);

@@ -1,6 +1,6 @@
 import { toAsciiJson } from "../kit/text";
 
-/** Streams, environment and state that a command uses instead of those of the process. */
+/** What a command uses of its process, and its state. */
 export interface Terminal {
   env: NodeJS.ProcessEnv;
   stdin: NodeJS.ReadStream;

@@ -15,7 +15,7 @@ import { signedRequest } from "../testing";
 import { printJson, printNote, printPainted, type Terminal } from "./terminal";
 import { addSignatureHeader, readSecret } from "./environment";
 import { explainForbidden, isOfReceiver } from "./rejected-request";
-import { assertUrl, choice, UsageError } from "./arguments";
+import { assertUrl, choice, parseHeader, UsageError } from "./arguments";
 
 interface TriggerOptions {
   url: string;
@@ -106,8 +106,8 @@ function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): Record<st
 }
 
 /**
- * Sends a webhook request to an app that may still be starting: while its port refuses connections,
- * tries again for 2 s, and says so on stderr once.
+ * Sends a webhook request to an app that may still be starting: tries again for 2 s while its port
+ * refuses connections.
  */
 async function sendToLateReceiver(terminal: Terminal, request: WebhookRequest) {
   const { signal } = terminal;
@@ -170,7 +170,6 @@ function explainResponse(response: WebhookResponse, method: "POST" | "GET"): str
 // The receiver decides about a text with a second reading: it may have a confirm of its own.
 const confirm = () => true;
 
-/** A request that was signed, with its token. */
 interface Signed {
   request: WebhookRequest;
   authToken: string;
@@ -219,8 +218,8 @@ function signWithoutUuid(
 }
 
 /**
- * Addresses a request to `--to` with the headers that the service would send. A GET carries the
- * signed parameters in its query; a POST is sent to the URL as given.
+ * Addresses a request to `--to`, with the headers that the service would send. A GET has the signed
+ * parameters in its query.
  */
 function addressRequest(
   request: WebhookRequest,
@@ -238,11 +237,9 @@ function addressRequest(
 }
 
 function addHeader(line: string, headers: [string, string][] | undefined): [string, string][] {
-  const [, name, value] = /^([\w-]+):\s*(.*)$/s.exec(line) ?? [];
-  if (name === undefined || value === undefined) {
-    throw new UsageError(`--header must be "Name: value"; received ${JSON.stringify(line)}.`);
-  }
-  return [...(headers ?? []), [name, value]];
+  const header = parseHeader(line);
+  if (header !== undefined) return [...(headers ?? []), header];
+  throw new UsageError(`--header must be "Name: value"; received ${JSON.stringify(line)}.`);
 }
 
 function addPair(text: string, pairs: [string, string][] | undefined): [string, string][] {

@@ -1,7 +1,7 @@
-import type { DeadLetter, DeadLetterOptions, EventOperations } from "../core/door";
 import { parseJson, toAsciiJson } from "../kit/text";
 import type { Storage, StoredDeadLetter, StoredDeadLetterChoice, StoredState } from "./storage";
 import { hashKey } from "./event-key";
+import type { DeadLetter, DeadLetterOptions, EventOperations } from "./event-operations";
 import type { NoteStep, Step } from "./steps";
 import { readEventNames, readFailures, readStoredEvent } from "./stored-event";
 
@@ -122,7 +122,7 @@ function choose(
     const names = readEventNames(parseJson(body));
     if ((accountSid ?? names.accountSid) !== names.accountSid) return false;
     if ((receiver ?? names.receiver) !== names.receiver) return false;
-    accounts.add(names.account);
+    accounts.add(names.authenticatedAccount);
     return true;
   });
   if (accounts.size <= 1) return chosen;

@@ -1,4 +1,4 @@
-import { within } from "../kit/retry";
+import { within } from "../kit/response-timeout";
 import { createNeutralCause } from "../kit/neutral-cause";
 import { describeOutage, type Health } from "../kit/health";
 import type { Availability } from "./availability";

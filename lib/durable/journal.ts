@@ -1,13 +1,9 @@
 import { hostname } from "node:os";
-import {
-  type Count,
-  createPseudonym,
-  type Journal,
-  type JournalEntry,
-  type QueueUser,
-} from "../core/door";
+import type { Count, Journal, JournalEntry } from "../core/door";
+import { createPseudonym } from "../kit/hash";
 import { parseJson, toAsciiJson } from "../kit/text";
 import type { Availability } from "./availability";
+import type { QueueUser } from "./event-operations";
 import { type EntryKind, MAX_SLICE_ENTRIES, type NewStoredEntry, type Storage } from "./storage";
 
 type NewEntry = Parameters<Journal["append"]>[0];

@@ -50,8 +50,8 @@ export function createSharedOutcomes(storage: Storage, { name, maxWaiting }: Que
       notice([outcomes.keyOf(wait)]);
       return outcome;
     }) satisfies OutcomeStore["wait"],
-    toStored: (account: string, outcome: Outcome): StoredOutcome =>
-      outcomes.write(account, outcome),
+    toStored: (authenticatedAccount: string, outcome: Outcome): StoredOutcome =>
+      outcomes.write(authenticatedAccount, outcome),
     /** Returns the outcome that is stored with an event. */
     ofEvent: (queued: QueuedEvent): StoredOutcome | undefined => outcomes.writeOf(queued),
     /** Reads the outcomes that were stored under these keys, if waits are pending for them. */

@@ -1,6 +1,5 @@
 import {
   createRequestRetry,
-  type EventOperations,
   type EventQueue,
   type Handlers,
   type QueuedEvent,
@@ -13,6 +12,7 @@ import { validateOptions } from "../kit/validate-options";
 import { Availability, createClosedError } from "./availability";
 import { createBatches } from "./batches";
 import { createEventOperations } from "./dead-letters";
+import type { EventOperations } from "./event-operations";
 import { describeQueueHealth } from "./health";
 import { StoredJournal } from "./journal";
 import { createSharedOutcomes, type Outcome } from "./outcomes";
@@ -25,6 +25,7 @@ import { compareContent, toNewEvent, type DeliveryResult } from "./stored-event"
 import { createUserOperations } from "./user-data";
 import { ClaimingPool, type RunningWorker, type WorkerContext, type WorkerPool } from "./worker";
 
+export type { WorkOptions } from "../core/door";
 export type {
   DeadLetter,
   DeadLetterFilter,
@@ -35,8 +36,7 @@ export type {
   EventStatus,
   QueueUser,
   UserData,
-  WorkOptions,
-} from "../core/door";
+} from "./event-operations";
 export type { QueueErrorCode } from "./queue-error";
 export type { Backoff, QueueOptions } from "./queue-options";
 export type { QueueStats } from "./storage";
@@ -116,7 +116,7 @@ export function createQueue(
     journal: settings.journal ? queue.journal : undefined,
     ready: () => queue.ready(),
     outcomes: {
-      record: (account, outcome) => queue.record(account, outcome),
+      record: (authenticatedAccount, outcome) => queue.record(authenticatedAccount, outcome),
       wait: queue.outcomes.wait,
     },
     store: (queued, deadlineAtMs) => queue.store(queued, deadlineAtMs),
@@ -198,8 +198,8 @@ class OpenQueue {
     );
   }
 
-  async record(account: string, outcome: Outcome): Promise<void> {
-    const stored = this.outcomes.toStored(account, outcome);
+  async record(authenticatedAccount: string, outcome: Outcome): Promise<void> {
+    const stored = this.outcomes.toStored(authenticatedAccount, outcome);
     await this.run((isWanted) => this.#storeOutcome(stored, isWanted));
     this.outcomes.notice([stored.key]);
   }
@@ -207,7 +207,8 @@ class OpenQueue {
   work(handlers: Handlers, options: WorkOptions = {}): EventWorker {
     this.#assertNotClosed();
     const runner = this.#createRunner(handlers, options, this.#settings, {
-      recordOutcome: (account, outcome) => this.#recordConfirmed(account, outcome),
+      recordOutcome: (authenticatedAccount, outcome) =>
+        this.#recordConfirmed(authenticatedAccount, outcome),
       noteStep: this.noteStep,
       nameUser: (user) => this.journal.nameUser(user),
     });
@@ -290,8 +291,8 @@ class OpenQueue {
   }
 
   /** Also while the queue closes, and without a limit: an outage must not use up attempts. */
-  async #recordConfirmed(account: string, outcome: Outcome): Promise<void> {
-    const stored = this.outcomes.toStored(account, outcome);
+  async #recordConfirmed(authenticatedAccount: string, outcome: Outcome): Promise<void> {
+    const stored = this.outcomes.toStored(authenticatedAccount, outcome);
     const record = () => this.#storeOutcome(stored).then(() => true);
     if ((await this.#availability.writeAtLast(record)) !== true) throw createClosedError();
     this.outcomes.notice([stored.key]);

@@ -1,5 +1,6 @@
-import { type Handlers, type QueueUser, StoredDelivery, type WorkOptions } from "../core/door";
+import { type Handlers, StoredDelivery, type WorkOptions } from "../core/door";
 import { toAsciiJson } from "../kit/text";
+import type { QueueUser } from "./event-operations";
 import type { Outcome } from "./outcomes";
 import { pauseOf, type QueueSettings } from "./queue-options";
 import type { Step, NoteStep } from "./steps";
@@ -42,7 +43,7 @@ export type Runner = ReturnType<typeof createRunner>;
 /** What a runner does with its queue. */
 export interface RunnerContext {
   /** Records an outcome that was confirmed; goes on until the store has it, or the queue is closed. */
-  recordOutcome: (account: string, outcome: Outcome) => Promise<void>;
+  recordOutcome: (authenticatedAccount: string, outcome: Outcome) => Promise<void>;
   noteStep: NoteStep;
   /** Names a user, by which users are counted. */
   nameUser(user: QueueUser): string | undefined;

@@ -12,9 +12,9 @@ export type NoteStep = (stored: unknown, step: Step) => void;
 export function createNotes(journal: Journal | undefined): NoteStep {
   return (stored, step) => {
     if (journal === undefined) return;
-    const { uuid, account, accountSid, entityIdentity } = readEventNames(stored);
+    const { uuid, authenticatedAccount, accountSid, entityIdentity } = readEventNames(stored);
     const identity = entityIdentity === "" ? undefined : entityIdentity;
-    const names = { uuid, accountSid, identity, share: account };
+    const names = { uuid, accountSid, identity, share: authenticatedAccount };
     journal.append({ kind: "step", atMs: Date.now(), ...names, ...step });
     if (step.attempt !== undefined) {
       journal.count(step.what === "handled" ? "attempt:handled" : "attempt:failed");

@@ -1,5 +1,6 @@
-import type { Count, EventState, JournalEntry } from "../core/door";
+import type { Count, JournalEntry } from "../core/door";
 import type { BatchLimits } from "./batches";
+import type { EventState } from "./event-operations";
 
 /** How many events a queue holds. */
 export interface QueueStats {

@@ -1,16 +1,11 @@
 import { hashText } from "../kit/hash";
 import { hostname } from "node:os";
 import * as z from "zod";
-import {
-  type EventFailure,
-  type EventQueue,
-  parseEvent,
-  type QueuedEvent,
-  type QueueUser,
-} from "../core/door";
+import { type EventQueue, parseEvent, type QueuedEvent } from "../core/door";
 import { cutText, parseJson, toAsciiJson } from "../kit/text";
 import { EVENT_FORMAT, migrateEvent } from "./event-format";
 import { hashKey, joinEventKey } from "./event-key";
+import type { EventFailure, QueueUser } from "./event-operations";
 import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";
 
 /** What the delivery of an event has come to. */
@@ -27,7 +22,7 @@ const storedEventSchema = z.object({
   format: z.int(),
   /** The parameters of the request: a worker parses the event from them. */
   params: z.array(z.tuple([z.string(), z.string()])),
-  /** The account of its outcome, as an `OutcomeKey` has it. */
+  /** The `authenticatedAccount` of its `OutcomeKey`. */
   account: z.string(),
   authTokenIndex: z.int(),
   publicUrlIndex: z.int(),
@@ -69,20 +64,21 @@ type StoredEvent = z.infer<typeof storedEventSchema>;
 
 /** Reads an event that {@link toNewEvent} wrote; throws for one that this version cannot read. */
 export function readStoredEvent(stored: unknown) {
-  const { params, ...context } = storedEventSchema.parse(migrateEvent(stored));
-  return { event: parseEvent(params), ...context };
+  const { params, account, ...context } = storedEventSchema.parse(migrateEvent(stored));
+  return { event: parseEvent(params), authenticatedAccount: account, ...context };
 }
 
 /**
  * Reads the names of an event from its stored form, also when this version cannot read the event; an
- * empty text for a missing one. `account` is authenticated, `accountSid` is a claim of the event.
+ * empty text for a missing one. `accountSid` is a claim of the event.
  */
 export function readEventNames(stored: unknown) {
-  const { params, ...names } = namesSchema.parse(stored);
+  const { params, account, receiver } = namesSchema.parse(stored);
   const values = new Map(params);
   const read = (name: string) => values.get(name) ?? "";
   return {
-    ...names,
+    authenticatedAccount: account,
+    receiver,
     accountSid: read("account_sid"),
     entityIdentity: read("entity_identity"),
     uuid: read("uuid"),
@@ -105,12 +101,12 @@ export function toNewEvent(
   outcome: StoredOutcome | undefined,
   carrier: Record<string, string> = {},
 ): NewEvent {
-  const { event, account, authTokenIndex, publicUrlIndex, receiver } = queued;
+  const { event, authenticatedAccount, authTokenIndex, publicUrlIndex, receiver } = queued;
   const uuidHash = hashKey(queueName, queued.uuid);
   const stored: StoredEvent = {
     format: EVENT_FORMAT,
     params: event.params.map(([name, value]) => [name, value]),
-    account,
+    account: authenticatedAccount,
     authTokenIndex,
     publicUrlIndex,
     // JSON leaves out undefined members.
@@ -123,7 +119,7 @@ export function toNewEvent(
   const own = queued.needsConfirmation === true ? `:${JSON.stringify(stored.params)}` : "";
   return {
     // The account first: accounts share no identifier.
-    key: joinEventKey(uuidHash, hashKey(queueName, `${account}:${queued.uuid}${own}`)),
+    key: joinEventKey(uuidHash, hashKey(queueName, `${authenticatedAccount}:${queued.uuid}${own}`)),
     // No two stored events have the same.
     content: hashPart(queued.contentHash) + crypto.randomUUID().slice(0, RANDOM_DIGITS),
     uuidHash,

@@ -1,13 +1,8 @@
-import {
-  type EventOperations,
-  type QueueUser,
-  readOutcome,
-  type StepEntry,
-  type UserData,
-} from "../core/door";
+import { type StepEntry, StoredOutcomes } from "../core/door";
 import { sidRule } from "../kit/option-rules";
 import { parseJson } from "../kit/text";
 import { isText, validateOptions, type OptionRules } from "../kit/validate-options";
+import type { EventOperations, QueueUser, UserData } from "./event-operations";
 import type { StoredJournal } from "./journal";
 import type { Storage, StoredText, TextKind } from "./storage";
 import { isEventOf } from "./stored-event";
@@ -54,7 +49,7 @@ export function createUserOperations(
     // Events first: one that runs may record an outcome before it is erased.
     const kinds: Record<TextKind, (text: string) => boolean> = {
       event: (text) => isEventOf(user, parseJson(text)),
-      outcome: (text) => isOutcomeOf(user, text),
+      outcome: (text) => StoredOutcomes.isOf(user, text),
       entry: (text) => isEntryOf({ accountSid, person }, text),
     };
     const counts: UserData = {
@@ -97,11 +92,6 @@ export function createUserOperations(
       return visitAll(user, (kind, ids) => run(() => storage.erase(kind, ids)));
     },
   };
-}
-
-function isOutcomeOf({ accountSid, entityIdentity }: QueueUser, text: string): boolean {
-  const outcome = readOutcome(text);
-  return outcome?.account_sid === accountSid && outcome.entity_identity === entityIdentity;
 }
 
 /** Of a rejected request, both are what its sender claims. */

@@ -25,7 +25,7 @@ export interface NewWebhook {
   webhook_method?: "GET" | "POST" | undefined;
 }
 
-/** Options of `createEmulator`. */
+/** What an emulator begins with, and how it sends webhook requests. */
 export interface EmulatorOptions {
   /** SID of the account. @default random */
   accountSid?: string | undefined;
@@ -72,8 +72,8 @@ export interface EmulatorOptions {
 }
 
 /**
- * Options of `createEmulator` that make it as the public service is, where that differs from the
- * specification: the signature header, the content type, and the identities.
+ * In the options of `createEmulator`, makes the emulator as the public service is where that differs
+ * from the specification: the signature header, the content type, and the identities.
  *
  * @example
  * const emulator = createEmulator({ ...AS_PUBLIC_SERVICE, webhooks: [{ webhook_url }] });
@@ -84,7 +84,7 @@ export const AS_PUBLIC_SERVICE = {
   identities: "reject",
 } as const satisfies EmulatorOptions;
 
-/** Options of an emulator, with the defaults. */
+/** {@link EmulatorOptions} with each default. */
 export type EmulatorSettings = Complete<EmulatorOptions>;
 
 const RULES: OptionRules<EmulatorOptions> = {
@@ -123,7 +123,7 @@ const RULES: OptionRules<EmulatorOptions> = {
   },
 };
 
-/** Validates options and adds the defaults. @throws TypeError for an unknown or invalid option. */
+/** Validates options, and adds the defaults. */
 export function resolveEmulatorOptions(options: EmulatorOptions): EmulatorSettings {
   validateOptions("createEmulator", options, RULES);
   const { keys = [], maxKeys = 10_000 } = options;

@@ -2,7 +2,7 @@ import { SID_DIGITS } from "./sid";
 import type { OptionRule } from "./validate-options";
 import { warnOnce } from "./process-warning";
 
-/** Everybody may know these: the texts that a missing setting becomes, and SIDs. */
+/** Texts that anyone can guess: what a missing setting becomes, and SIDs. */
 const MISSING = /^(?:undefined|null|nan|\[object \w+\])$/i;
 const SID = new RegExp(`^[A-Z]{2}${SID_DIGITS}$`, "i");
 
@@ -13,8 +13,8 @@ const EXPECTED =
   'the auth token of the account: not empty, not a SID or the text of a missing setting such as "undefined", and without white space at its ends';
 
 /**
- * Returns whether a value may be an auth token. An attacker who guesses the token can sign, so a
- * text that anyone can guess is none. A token of the service has no white space at its ends.
+ * Returns whether a value may be an auth token: an attacker who guesses it can sign. A token of the
+ * service has no white space at its ends.
  */
 export function isAuthToken(value: unknown): value is string {
   return (
@@ -37,7 +37,6 @@ function explainAuthToken(value: unknown): string {
   return SID.test(token) ? "It is a SID." : "It is the text of a missing setting.";
 }
 
-/** The rule for an auth token. */
 export const AUTH_TOKEN: OptionRule = {
   accepts: isAuthToken,
   expected: EXPECTED,

@@ -1,9 +1,7 @@
-import { readThrown } from "./thrown-value";
-
 /**
- * Brands a class of errors: `instanceof` also recognises those of another copy of this package.
+ * Brands a class of errors: `instanceof` also recognises the errors of another copy of this package.
  *
- * Sets `name` on the prototype, writable and not enumerable as the name of Error, and a brand under
+ * Sets `name` on the prototype, as Error has it, and the brand under
  * `Symbol.for("express-push-verification.<name>")`. Subclasses keep the ordinary `instanceof`.
  */
 export function brand(errorClass: ErrorClass, name: string): void {
@@ -17,7 +15,7 @@ export function brand(errorClass: ErrorClass, name: string): void {
       // A subclass inherits this method, but the brand identifies its base class only.
       if (this !== errorClass) return Function.prototype[Symbol.hasInstance].call(this, value);
       if (typeof value !== "object" || value === null) return false;
-      return readThrown(() => (value as Record<symbol, unknown>)[symbol]) === true;
+      return (value as Record<symbol, unknown>)[symbol] === true;
     },
   });
 }

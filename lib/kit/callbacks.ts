@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 // Not the global ones: a test may fake the timers of its app, also before this is loaded.
-import { setImmediate, setInterval, setTimeout } from "node:timers";
+import { setImmediate, setTimeout } from "node:timers";
 import { readThrown } from "./thrown-value";
 
 /** A stream, a request or a response, or what imitates one and may emit nothing. */
@@ -9,30 +9,23 @@ interface Emitter {
 }
 
 /**
- * Registers the listeners and the timers of a request. Node.js ends a process whose listener or timer
- * throws, and they use requests and responses whose methods other middlewares have replaced: what
- * one throws is passed to `onThrown` instead.
+ * Registers the listeners and the timers of a request. They use methods that other middlewares have
+ * replaced, and Node.js ends a process whose listener or timer throws: `onThrown` gets the error.
  */
 export class Callbacks {
   constructor(readonly onThrown: (error: unknown) => void) {}
 
-  /** Adds a listener of an event. */
   on(emitter: Emitter, event: string, listener: (...args: never[]) => void): this {
     emitter.on?.(event, this.#guard(listener));
     return this;
   }
 
-  /** Calls a function now. */
   run(callback: () => void): void {
     this.#guard(callback)();
   }
 
   setTimeout(callback: () => void, delayMs: number): NodeJS.Timeout {
     return setTimeout(this.#guard(callback), delayMs);
-  }
-
-  setInterval(callback: () => void, delayMs: number): NodeJS.Timeout {
-    return setInterval(this.#guard(callback), delayMs);
   }
 
   setImmediate(callback: () => void): void {

@@ -1,13 +1,12 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { MAX_TIMER_MS, wholeNumber, type OptionRules } from "./validate-options";
 
-/** Options of `close` of a receiver, a queue or a worker. */
+/** How long `close` waits. */
 export interface CloseOptions {
   /** How long to await running work, in milliseconds. @default 10_000 */
   deadlineMs?: number | undefined;
 }
 
-/** The rules of {@link CloseOptions}. */
 export const CLOSE_RULES: OptionRules<CloseOptions> = {
   deadlineMs: wholeNumber(0, MAX_TIMER_MS, "milliseconds"),
 };

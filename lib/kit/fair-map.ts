@@ -7,13 +7,13 @@ const ENTRY_BYTES = 218;
 const SHARE_BYTES = 750;
 
 /** The values of a map, by the numbers of their entries. */
-export interface FairValues<Value> {
+interface FairValues<Value> {
   get(index: number): Value | undefined;
   set(index: number, value: Value): void;
   delete(index: number): void;
 }
 
-/** Bounds of {@link FairMap}. */
+/** How much a map holds. */
 export interface FairMapOptions<Value> {
   /** How many entries are kept. */
   maxEntries: number;
@@ -27,7 +27,7 @@ export interface FairMapOptions<Value> {
   values?: FairValues<Value>;
 }
 
-/** An entry of a fair map, to remove it. */
+/** To remove an entry. */
 export interface FairEntry<Value> {
   readonly share: Share<Value>;
   readonly key: string;
@@ -200,7 +200,6 @@ export class FairMap<Value> {
     this.#nexts[before] = next;
   }
 
-  /** Returns the number of a new entry. */
   #takeNumber(): number {
     const entry = this.#free.pop() ?? this.#shares.length;
     if (entry === this.#older.length) this.#grow();
@@ -312,7 +311,6 @@ function countBytes(text: string): number {
   return Buffer.byteLength(text) === text.length ? text.length : 2 * text.length;
 }
 
-/** Returns the longer column, with what the shorter one has. */
 function extend<Column extends Int32Array | Float64Array>(shorter: Column, longer: Column): Column {
   longer.set(shorter);
   return longer;

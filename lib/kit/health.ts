@@ -13,7 +13,7 @@ export interface Health {
   since?: Date;
 }
 
-/** The health of a receiver or a queue that is closed, or closing. */
+/** Of a receiver or a queue that is closed, or closing. */
 export const CLOSED: Health = {
   status: "unhealthy",
   code: "CLOSING",

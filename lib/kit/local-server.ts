@@ -8,10 +8,8 @@ export function isHostname(value: unknown): boolean {
 }
 
 /**
- * Returns whether a server on a developer's machine accepts the `Host` of a request: a name of the
- * loopback, an address, or a name in `allowed`.
- *
- * A page can let a name of its own lead to this machine (DNS rebinding), and never an address.
+ * Returns whether the `Host` of a request is a name of the loopback, an address, or a name in `allowed`: a
+ * page can let a name of its own lead to this machine (DNS rebinding), and never an address.
  */
 export function isLocalHost({ host = "" }: IncomingHttpHeaders, allowed: readonly string[]) {
   const url = /^[\w.:[\]-]+$/.test(host) ? parseUrl(`http://${host}`) : undefined;

@@ -57,11 +57,8 @@ function listFrames(stack: unknown, message: string): string[] {
 }
 
 /**
- * Describes the cause of an error for a process warning: name, message and stack frames of the
- * cause, of its own causes, and of the first 3 errors of an AggregateError. Arguments are left out,
- * as in {@link createNeutralCause}.
- *
- * @returns undefined when the error has no cause.
+ * Describes the cause of an error for a process warning, with its own causes, or the first 3 errors of
+ * an AggregateError, as {@link createNeutralCause} copies them; undefined without a cause.
  */
 export function describeCause({ cause }: Error): string | undefined {
   if (cause === undefined) return undefined;

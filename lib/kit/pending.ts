@@ -1,10 +1,8 @@
 import { isPromise } from "node:util/types";
-import { readThrown } from "./thrown-value";
 
 /** Returns whether a value has a `then`, like a promise and the queries of some libraries. */
 export function isPending<Value>(value: Value | Promise<Value>): value is Promise<Value> {
-  // A revoked Proxy throws.
-  return typeof value === "object" && value !== null && readThrown(() => "then" in value) === true;
+  return typeof value === "object" && value !== null && "then" in value;
 }
 
 /** Calls `run` with a value: now, or when the promise of the value resolves. */

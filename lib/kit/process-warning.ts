@@ -13,8 +13,7 @@ export function emitWarning(code: string, message: string, detail?: string): voi
 /**
  * Emits a process warning, the first of its code for an owner only.
  *
- * @param owner the receiver, the store or the logger that it is about; by default the process.
- * @param describeDetail called for the warning that is emitted only.
+ * @param owner what it is about, such as a receiver or a store.
  */
 export function warnOnce(
   code: string,

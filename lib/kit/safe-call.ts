@@ -3,10 +3,8 @@ import { isPending } from "./pending";
 import { warnOnce } from "./process-warning";
 
 /**
- * Calls a listener or a logger of the app. An error of it changes no response: the first one of each
- * emits a process warning, `LISTENER_FAILED`, with the name of the error and without its message.
- *
- * @param owner the listener or the logger.
+ * Calls a listener or a logger of the app, the `owner`. Its first error emits a process warning,
+ * `LISTENER_FAILED`, with the name of the error and without its message.
  */
 export function callSafely(owner: object, call: () => unknown): void {
   const warn = (error: unknown) => {

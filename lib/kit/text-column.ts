@@ -6,8 +6,8 @@ const BUFFER_TEXTS = 256;
 const LENGTH_BYTES = 2;
 
 /**
- * Texts by their numbers from 0 on, outside the heap of V8. In the heap, what is kept makes the young
- * generation grow, and the old one hold as much garbage: 80,000 texts took 100 MB of RSS.
+ * Texts by their numbers from 0 on, outside the heap of V8: in it, 80,000 texts took 100 MB of RSS, as
+ * what is kept makes the young generation grow, and the old one hold as much garbage.
  */
 export class TextColumn {
   readonly #placeBytes: number;
@@ -20,7 +20,6 @@ export class TextColumn {
     this.#placeBytes = LENGTH_BYTES + textBytes;
   }
 
-  /** Returns a text that was set. */
   get(index: number): string {
     const { buffer, at } = this.#find(index);
     const start = at + LENGTH_BYTES;

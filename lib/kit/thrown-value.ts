@@ -1,4 +1,4 @@
-/** Reads of a thrown value: its members may be of any type or throw, and it may be a revoked Proxy. */
+/** Reads a member of a value that may be a getter which throws; undefined then. */
 export function readThrown<Value>(read: () => Value): Value | undefined {
   try {
     return read();
@@ -9,12 +9,8 @@ export function readThrown<Value>(read: () => Value): Value | undefined {
 
 /** Returns the errors of an AggregateError, or the one value that was thrown. */
 export function listReasons(thrown: unknown): readonly unknown[] {
-  const errors = readThrown(() =>
-    thrown instanceof AggregateError && Array.isArray(thrown.errors)
-      ? [...(thrown.errors as unknown[])]
-      : undefined,
-  );
-  return errors ?? [thrown];
+  const errors: unknown = thrown instanceof AggregateError ? thrown.errors : undefined;
+  return Array.isArray(errors) ? errors : [thrown];
 }
 
 /** Returns the name or the message of an Error; undefined for any other value. */
@@ -30,7 +26,7 @@ export function describeReasons(thrown: unknown): string | undefined {
   return texts.length === 0 ? undefined : texts.join("; ");
 }
 
-/** Returns the message of an error; of one for several addresses of a host, those of its errors. */
+/** Returns the message of an error; for several addresses of a host, the messages of its errors. */
 export function describeError(error: Error): string {
   const { message, errors = [] } = error as Error & { errors?: readonly Error[] };
   return message || errors.map((one) => one.message).join("; ");

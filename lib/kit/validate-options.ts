@@ -2,7 +2,6 @@ import { inspect } from "node:util";
 import { escapeControls } from "./text";
 import { hideUserInfo } from "./url";
 
-/** The rule of one option. */
 export interface OptionRule {
   accepts: (value: unknown) => boolean;
   /** Completes the sentence "… must be …": the values that are accepted. */
@@ -14,7 +13,6 @@ export interface OptionRule {
   secret?: boolean;
 }
 
-/** The rule of each option. */
 export type OptionRules<Options> = Readonly<Record<keyof Options & string, OptionRule>>;
 
 /** Options with their defaults: none is undefined. */
@@ -29,7 +27,8 @@ export const MAX_TIMER_MS = 2 ** 31 - 1;
 /**
  * Validates the options of the function `owner`.
  *
- * @throws TypeError that names the option, shows its value unless it may be secret, and says which values are accepted.
+ * @throws TypeError that names the option, shows its value unless it may be secret, and says what is
+ *   accepted.
  */
 export function validateOptions<Options extends object>(
   owner: string,

@@ -83,7 +83,7 @@ class OperationSpans {
   /**
    * Starts a span, which is active while its operation runs; returns its context.
    *
-   * @param attributes those of its metrics, too: each has few values.
+   * @param attributes are also attributes of its metrics: each has few values.
    */
   begin(
     message: Traces[keyof Traces],
@@ -181,7 +181,7 @@ function observeHandle(spans: OperationSpans, instruments: Instruments): Subscri
         spans.begin(message, span, {}, details);
         return;
       }
-      // Not the active context: a worker may look for events in that of another request.
+      // Not the active context: a worker may look for events in the context of another request.
       const parent = propagation.extract(ROOT_CONTEXT, carrier ?? {});
       const span = { name: `handle ${queue}`, kind: SpanKind.CONSUMER, parent };
       const attributes = describeMessaging(queue, "handle", "process");

@@ -48,7 +48,7 @@ type V2Overrides = JsonOverrides & {
 };
 type V1Overrides = Omit<V2Overrides, keyof JsonOverrides | "factor_type" | "factor_friendly_name">;
 
-/** The parameters that may be overridden: those of the type and the version. */
+/** The parameters of the type and the version, any of which may be overridden. */
 export type EventOverrides<
   Type extends PushEventType,
   Version extends PushEvent["version"] = "v2",
@@ -60,7 +60,7 @@ export type EventOverrides<
     ? V2Overrides
     : Omit<V2Overrides, `challenge_${string}`>;
 
-/** Options of {@link eventFixture}. */
+/** Which event is made. */
 export interface EventFixtureOptions<Version extends PushEvent["version"] = PushEvent["version"]> {
   /** @default "v2" */
   version?: Version | undefined;
@@ -96,7 +96,7 @@ export function eventFixture<
 }
 
 /**
- * Lists the parameters of an event: those of its fixture with overrides.
+ * Lists the parameters of the fixture of an event, with overrides.
  *
  * @throws TypeError for a type that does not exist, a parameter that the type does not have in this
  *   version.

@@ -15,7 +15,7 @@ import {
 } from "../kit/validate-options";
 import { listFixturePairs, type EventFixtureOptions, type EventOverrides } from "./event-fixture";
 
-/** Options of {@link signedRequest}. */
+/** How an event is sent. */
 export interface SignedRequestOptions<
   Version extends PushEvent["version"] = PushEvent["version"],
 > extends EventFixtureOptions<Version> {

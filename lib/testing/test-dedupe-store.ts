@@ -1,5 +1,5 @@
 import type { DedupeStore } from "../core/door";
-import { within } from "../kit/retry";
+import { within } from "../kit/response-timeout";
 import { DEDUPE_CHECKS } from "./dedupe-checks";
 
 const METHODS = ["claim", "complete", "release"] as const;

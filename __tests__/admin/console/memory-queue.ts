@@ -1,5 +1,5 @@
 import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
-import type { DeadLetter, QueueUser } from "../../../lib/core/delivery/event-queue";
+import type { DeadLetter, QueueUser } from "../../../lib/durable";
 import type { Journal } from "../../../lib/core/journal/journal";
 import { maskText } from "../../../lib/core/journal/mask";
 import { MemoryJournal } from "../../../lib/core/delivery/memory-journal";

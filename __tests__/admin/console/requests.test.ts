@@ -1,6 +1,6 @@
 /** The history of a receiver, as a console tells of it to its page. */
 import { eventFixture } from "express-push-verification/testing";
-import type { EventStatus } from "../../../lib/core/delivery/event-queue";
+import type { EventStatus } from "../../../lib/durable";
 import type { Journal, NewEntry } from "../../../lib/core/journal/journal";
 import type { FoundChallenge } from "../../../lib/admin/console/console-view";
 import { measureHeap } from "../../support/heap";

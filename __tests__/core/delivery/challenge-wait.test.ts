@@ -112,7 +112,11 @@ describe("ChallengeWaits", () => {
   });
 });
 
-const longWait = (challengeSid: string) => ({ timeoutMs: 60_000, account: "a", challengeSid });
+const longWait = (challengeSid: string) => ({
+  timeoutMs: 60_000,
+  authenticatedAccount: "a",
+  challengeSid,
+});
 const keyOf = (challengeSid: string) => `a:${challengeSid}`;
 
 describe("Waiters", () => {

@@ -9,7 +9,6 @@ import {
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
 import type { QueuedEvent } from "../../../lib/core/delivery/event-queue";
 import { createReceiver } from "../../support/receivers";
-import { REVOKED_PROXY } from "../../support/thrown-values";
 import { never, nextTurn, until } from "../../support/waiting";
 import { send as sendTo, startServer, stopServers } from "../../support/servers";
 import {
@@ -132,7 +131,6 @@ describe("option confirm", () => {
 
   it.each<[string, () => unknown]>([
     ["fails", () => Promise.reject(new Error("down"))],
-    ["throws a revoked Proxy", () => Promise.reject(REVOKED_PROXY)],
     ["does not respond", never],
     ["returns another value", () => "true"],
   ])("responds 503 at the deadline when confirm %s, then accepts a redelivery", async (_, down) => {

@@ -84,7 +84,12 @@ describe("a receiver with a queue", () => {
       listOtherHashes: expect.any(Function) as unknown,
     };
     const indexes = { authTokenIndex: 1, publicUrlIndex: 1 };
-    const names = { account: "login", accountSid: ACCOUNT_SID, uuid: "u1", receiver: "login" };
+    const names = {
+      authenticatedAccount: "login",
+      accountSid: ACCOUNT_SID,
+      uuid: "u1",
+      receiver: "login",
+    };
     expect(stored).toEqual([{ event, ...names, ...hashes, ...indexes, needsConfirmation: false }]);
     const other = eventRequest(type, { uuid: "u1" }, { method, authToken: "next" });
     expect(stored[0]?.listOtherHashes?.()).toEqual([other.headers["x-service-signature"]]);
@@ -92,7 +97,10 @@ describe("a receiver with a queue", () => {
 
   it("has the same account after a new publicUrl is put before the old one", async () => {
     const accounts: string[] = [];
-    const store = async ({ account }: QueuedEvent) => (accounts.push(account), "new" as const);
+    const store = async ({ authenticatedAccount }: QueuedEvent) => (
+      accounts.push(authenticatedAccount),
+      "new" as const
+    );
     for (const publicUrl of [PUBLIC_URL, ["https://new.example.test/push", PUBLIC_URL]]) {
       const queue = { store, outcomes: createMemoryOutcomes() };
       const { receive } = createReceiver({ publicUrl, queue });

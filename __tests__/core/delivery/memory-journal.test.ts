@@ -36,7 +36,7 @@ it("keeps 2,000 of a kind, and removes the oldest of the share with the most", a
 it("keeps entries, counters and events for 24 hours", async () => {
   const now = jest.spyOn(Date, "now").mockReturnValue(DAY_MS);
   const journal = new MemoryJournal("1 on test");
-  const queued = { account: "", event: { params: [["a", "b"]] } };
+  const queued = { authenticatedAccount: "", event: { params: [["a", "b"]] } };
   journal.keep("small", queued as never);
   journal.keep("large", { ...queued, event: { params: [["a", "b".repeat(16_384)]] } } as never);
   journal.count("dropped", "dropped");

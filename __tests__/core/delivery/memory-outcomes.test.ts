@@ -14,8 +14,8 @@ const outcomeOf = (
   const pairs = eventPairs(type, "v2", { challenge_sid, ...overrides });
   return toOutcome(parseEvent(pairs) as ChallengeEvent);
 };
-const waitOf = (challengeSid = CHALLENGE_SID, account = "AC1") => ({
-  account,
+const waitOf = (challengeSid = CHALLENGE_SID, authenticatedAccount = "AC1") => ({
+  authenticatedAccount,
   challengeSid,
   timeoutMs: 200,
 });

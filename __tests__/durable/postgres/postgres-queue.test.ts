@@ -119,7 +119,7 @@ describeOnPostgres("its own promises", (app) => {
 
   it("keeps uuids, outcomes and counts of two queues in one schema apart", async () => {
     const [staging, production] = [open({ name: "staging" }), open({ name: "production" })];
-    const wait = { account: "", challengeSid: sidOf(1) };
+    const wait = { authenticatedAccount: "", challengeSid: sidOf(1) };
     const waits = Promise.allSettled([
       staging.outcomes.wait({ ...wait, timeoutMs: 60_000 }),
       production.outcomes.wait({ ...wait, timeoutMs: 500 }),

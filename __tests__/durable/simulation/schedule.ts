@@ -36,7 +36,7 @@ const QUEUED = Array.from({ length: EVENTS }, (_, index) => {
   const event = eventFixture("challenge.approved", { uuid, challenge_sid: sidOf(index) });
   const claims = { accountSid: event.account_sid, uuid, receiver: undefined };
   const indexes = { authTokenIndex: 0, publicUrlIndex: 0 };
-  return { event, account: "", contentHash: "h", ...claims, ...indexes };
+  return { event, authenticatedAccount: "", contentHash: "h", ...claims, ...indexes };
 });
 const BODIES = QUEUED.map((queued) => toNewEvent(NAME, queued, undefined).body);
 
@@ -239,7 +239,7 @@ export async function runSchedule(
   function wait(one: Worker): void {
     const index = Math.floor(random() * EVENTS);
     one.awaited.add(index);
-    const awaited = { account: "", challengeSid: sidOf(index), timeoutMs: 2 ** 30 };
+    const awaited = { authenticatedAccount: "", challengeSid: sidOf(index), timeoutMs: 2 ** 30 };
     void one.queue.outcomes.wait(awaited).then(() => one.awaited.delete(index));
   }
 

@@ -18,7 +18,8 @@
  * error is `{ code, message, status }`: 503 `STORE_UNAVAILABLE` for a store that is down, 403 for a
  * person who is signed out. All times are whole milliseconds since 1970.
  */
-import type { DeadLetterGroup as StoredGroup, RequestEntry } from "../../core/door";
+import type { RequestEntry } from "../../core/door";
+import type { DeadLetterGroup as StoredGroup } from "../../durable";
 
 /** What a request has come to. */
 export type RequestResult = RequestEntry["result"];

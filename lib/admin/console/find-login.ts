@@ -1,10 +1,6 @@
-import {
-  type Journal,
-  maskIdentity,
-  MemoryJournal,
-  type ReceiverInspection,
-} from "../../core/door";
+import { type Journal, MemoryJournal, type ReceiverInspection } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
+import { maskIdentity } from "../../kit/masked-identity";
 import { cutText } from "../../kit/text";
 import { ApiError } from "../client/api-error";
 import type { AdminClient } from "../client/client";
@@ -71,7 +67,7 @@ export async function findLogin(text: string, places: SearchedPlaces): Promise<L
     traces.push({ challengeSid: row.challengeSid, atMs: row.failedAtMs, identity });
   }
   if (given !== undefined) traces.push({ challengeSid: sought, atMs: Infinity, identity: given });
-  // Whoever knows an identity can send requests that claim it: they hide no others.
+  // A client that knows an identity can send requests that claim it: they hide no others.
   const proven = rows.filter(({ isAuthenticated }) => isAuthenticated);
   const claims = rows.filter(({ isAuthenticated }) => !isAuthenticated);
   const known = chooseNewest([...traces, ...proven.map(toTrace)]);

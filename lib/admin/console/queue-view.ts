@@ -1,17 +1,13 @@
-import {
-  type DeadLetter,
-  type DeadLetterFilter,
-  type EventOperations,
-  type Journal,
-  maskIdentity,
-} from "../../core/door";
+import type { Journal } from "../../core/door";
+import type { DeadLetter, DeadLetterFilter, DurableQueue } from "../../durable";
+import { maskIdentity } from "../../kit/masked-identity";
 import { cutText } from "../../kit/text";
 import { RouterError } from "../http/router-error";
 import type { DeadLetterChoice, DeadLetterName, DeadLetterRow, QueueView } from "./console-view";
 
 /** A queue that the console shows: every queue of express-push-verification/durable is one. */
 export interface ConsoleQueue extends Pick<
-  EventOperations,
+  DurableQueue,
   "deadGroups" | "retry" | "discard" | "find" | "countUserData" | "eraseUserData"
 > {
   /** The history that all its processes share. */

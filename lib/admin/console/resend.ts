@@ -65,7 +65,7 @@ export async function resendRequest(
   const error = await runHandlers(queued, push, redeliver);
   const atMs = Date.now();
   const step = { kind: "step", what: "resent", atMs, uuid, accountSid, error, by } as const;
-  journal.append({ ...step, share: queued.account });
+  journal.append({ ...step, share: queued.authenticatedAccount });
   return error;
 }
 

@@ -1,5 +1,5 @@
 import * as z from "zod";
-import type { QueueUser } from "../../core/door";
+import type { QueueUser } from "../../durable";
 import { sidSchema } from "../client/schemas";
 import type { Route } from "../http/route";
 import type { ConsoleQueue } from "./queue-view";

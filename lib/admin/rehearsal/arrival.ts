@@ -1,16 +1,11 @@
-import type {
-  EventOperations,
-  EventStatus,
-  QueueUser,
-  ReceiverInspection,
-  WebhookError,
-} from "../../core/door";
+import type { ReceiverInspection, WebhookError } from "../../core/door";
+import type { DurableQueue, EventStatus, QueueUser } from "../../durable";
 import { hasMethods } from "../../kit/validate-options";
 
 type ObservedRequest = Parameters<Parameters<ReceiverInspection["observe"]>[0]>[0];
 
 /** What the rehearsal asks the queue of a receiver. */
-interface WatchedQueue extends Pick<EventOperations, "countUserData" | "deadLetters"> {
+interface WatchedQueue extends Pick<DurableQueue, "countUserData" | "deadLetters"> {
   find(uuid: string, options: { accountSid: string }): Promise<EventStatus | undefined>;
   stats(): Promise<{ workers?: number | undefined }>;
 }
@@ -30,7 +25,7 @@ export class Arrival {
   readonly startMs = performance.now();
   /** The request of the challenge. */
   request: ObservedRequest | undefined;
-  /** The last request that was rejected before anybody could read its event. */
+  /** The last request that was rejected before its event could be read. */
   unread: WebhookError | undefined;
   /** How many requests arrived. */
   count = 0;

@@ -6,7 +6,7 @@ import { WebhookError } from "../errors/webhook-error";
 export type AccountScope = ReturnType<typeof createAccountScope>;
 
 /** The options of a receiver that decide its accounts. */
-export interface AccountScopeOptions {
+interface AccountScopeOptions {
   authToken: unknown;
   /** Undefined for every account. */
   allowedAccountSids: ReadonlySet<string> | undefined;
@@ -43,33 +43,36 @@ export function createAccountScope(options: AccountScopeOptions) {
     isImplied ? impliedAccount : isClaimed ? `${impliedAccount} ${accountSid}` : accountSid;
 
   return {
-    /** Returns the authenticated account of an event by its `account_sid`, as an `OutcomeKey` has it. */
+    /** Returns the authenticated account of an event by its `account_sid`. */
     accountOf,
-    /** Returns whether the service's word on a challenge is of an account, and of a service that is allowed. */
-    accepts(account: string, { account_sid, service_sid }: ChallengeOutcome): boolean {
+    /** Returns whether an outcome that the service told is of an account, and of an allowed service. */
+    accepts(authenticatedAccount: string, { account_sid, service_sid }: ChallengeOutcome): boolean {
       if (allowedAccountSids?.has(account_sid) === false) return false;
-      return allowedServiceSids?.has(service_sid) !== false && accountOf(account_sid) === account;
+      return (
+        allowedServiceSids?.has(service_sid) !== false &&
+        accountOf(account_sid) === authenticatedAccount
+      );
     },
     /**
-     * Returns the account of a wait, as an `OutcomeKey` has it.
+     * Returns the authenticated account of a wait.
      *
      * @throws TypeError when a required `accountSid` is absent; WebhookError `ACCOUNT_NOT_ALLOWED`.
      */
     accountOfWait(accountSid: string | undefined): string {
       if (isImplied) return impliedAccount;
-      const account = accountSid ?? onlySid;
-      if (account === undefined) {
+      const chosenSid = accountSid ?? onlySid;
+      if (chosenSid === undefined) {
         throw new TypeError(
           "waitForChallenge: option accountSid is required, because this receiver has several accounts. Pass the account that the challenge was created in.",
         );
       }
-      if (allowedAccountSids?.has(account) === false) {
+      if (allowedAccountSids?.has(chosenSid) === false) {
         throw new WebhookError(
           "ACCOUNT_NOT_ALLOWED",
           "accountSid is not in allowedAccountSids. Pass an account of this list, or add it to the list.",
         );
       }
-      return accountOf(account);
+      return accountOf(chosenSid);
     },
   };
 }

@@ -9,7 +9,7 @@ import { Inquiry } from "./inquiry";
 import type { ChallengeOutcome, FetchOutcome } from "./outcome";
 import { createClosingError, type OutcomeStore, type OutcomeWait } from "./outcome-store";
 
-/** Options of `waitForChallenge`. */
+/** The challenge that a login waits for, and its user. */
 export interface WaitOptions {
   /** The SID of the challenge, from the response of the service that created it. */
   challengeSid: string;
@@ -42,7 +42,7 @@ const RULES: OptionRules<WaitOptions> = {
 
 type ChallengeOfWait = Parameters<FetchOutcome>[0];
 
-/** A wait of a receiver that is pending now. */
+/** A pending wait. */
 export interface PendingWait {
   challengeSid: string;
   entityIdentity: string;
@@ -55,13 +55,11 @@ export class ChallengeWaits {
   readonly #outcomes: OutcomeStore;
   readonly #scope: AccountScope;
   readonly #fetchOutcome: FetchOutcome | undefined;
-  /** In the order of insertion. */
   readonly #pending = new Map<AbortController, PendingWait>();
   #isClosed = false;
 
   /**
-   * @param fetchOutcome asks the service for an outcome that has not arrived. @default none: not
-   *   asked
+   * @param fetchOutcome asks the service for an outcome that has not arrived.
    */
   constructor(outcomes: OutcomeStore, scope: AccountScope, fetchOutcome?: FetchOutcome) {
     this.#outcomes = outcomes;
@@ -80,9 +78,13 @@ export class ChallengeWaits {
         "challengeSid must be YC and 32 hexadecimal digits. Pass the sid of the challenge as the service returned it.",
       );
     }
-    const account = this.#scope.accountOfWait(accountSid);
+    const authenticatedAccount = this.#scope.accountOfWait(accountSid);
     const challenge = { challengeSid, entityIdentity, accountSid };
-    const outcome = await this.#waitUntilStopped(challenge, { account, timeoutMs, signal });
+    const outcome = await this.#waitUntilStopped(challenge, {
+      authenticatedAccount,
+      timeoutMs,
+      signal,
+    });
     if (accountSid !== undefined && outcome.account_sid !== accountSid) throw createAccountError();
     if (outcome.entity_identity !== entityIdentity) {
       throw new WebhookError(
@@ -93,7 +95,7 @@ export class ChallengeWaits {
     return outcome;
   }
 
-  /** Lists the pending waits, the oldest first. */
+  /** The oldest first. */
   listPending(): PendingWait[] {
     return [...this.#pending.values()];
   }
@@ -106,12 +108,12 @@ export class ChallengeWaits {
 
   async #waitUntilStopped(
     challenge: ChallengeOfWait,
-    { signal, ...wait }: Pick<OutcomeWait, "account" | "timeoutMs" | "signal">,
+    { signal, ...wait }: Pick<OutcomeWait, "authenticatedAccount" | "timeoutMs" | "signal">,
   ): Promise<ChallengeOutcome> {
     const stop = new AbortController();
     const onAbort = () => stop.abort(signal?.reason);
     if (signal !== undefined) {
-      // Many waits may share a signal, such as that of a shutdown: above ten listeners, Node warns.
+      // Many waits may share a signal, such as a shutdown: above ten listeners, Node.js warns.
       setMaxListeners(0, signal);
       signal.addEventListener("abort", onAbort);
     }
@@ -120,7 +122,9 @@ export class ChallengeWaits {
     const ask = this.#fetchOutcome;
     const inquiry =
       ask &&
-      new Inquiry(wait.timeoutMs, () => this.#askService(ask, challenge, wait.account, stop));
+      new Inquiry(wait.timeoutMs, () =>
+        this.#askService(ask, challenge, wait.authenticatedAccount, stop),
+      );
     try {
       const own = { ...wait, challengeSid, entityIdentity, signal: stop.signal };
       return await this.#outcomes.wait(own);
@@ -138,12 +142,13 @@ export class ChallengeWaits {
   async #askService(
     ask: FetchOutcome,
     challenge: ChallengeOfWait,
-    account: string,
+    authenticatedAccount: string,
     stop: AbortController,
   ): Promise<void> {
     const outcome = await ask(challenge, { signal: stop.signal });
     if (outcome === undefined || stop.signal.aborted) return;
-    if (this.#scope.accepts(account, outcome)) await this.#outcomes.record(account, outcome);
+    if (this.#scope.accepts(authenticatedAccount, outcome))
+      await this.#outcomes.record(authenticatedAccount, outcome);
     else stop.abort(createAccountError());
   }
 }
@@ -153,7 +158,7 @@ function createAccountError(): WebhookError {
   return new WebhookError("ACCOUNT_NOT_ALLOWED", message);
 }
 
-/** Adds to the error of a wait whose time is over why the service could not be asked. */
+/** Adds to a time-out why the service could not be asked. */
 function addInquiryError(error: unknown, reason: unknown): unknown {
   if (reason === undefined || !(error instanceof WebhookError)) return error;
   if (error.code !== "CHALLENGE_TIMEOUT") return error;

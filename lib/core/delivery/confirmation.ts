@@ -1,13 +1,12 @@
 import type { FetchOutcome } from "./outcome";
-import { within } from "../../kit/retry";
+import { within } from "../../kit/response-timeout";
 import { createNeutralCause } from "../../kit/neutral-cause";
-import { readThrown } from "../../kit/thrown-value";
 import { createRequestRetry } from "./retry-request";
 import { WebhookError } from "../errors/webhook-error";
-import type { PushEvent, UnknownPushEvent } from "../event/event";
+import type { PushEvent, AnyEvent } from "../event/event";
 
 /** The second argument of {@link Confirm}. */
-export interface ConfirmContext {
+interface ConfirmContext {
   /** Aborts when the time of the call is over. */
   readonly signal: AbortSignal;
   /**
@@ -50,7 +49,7 @@ export class ConfirmationPending extends Error {
 }
 
 const isPending = (thrown: unknown): thrown is ConfirmationPending =>
-  readThrown(() => thrown instanceof ConfirmationPending) === true;
+  thrown instanceof ConfirmationPending;
 
 /**
  * Creates the step that calls `confirm` until it decides about an event of a known type.
@@ -70,7 +69,7 @@ export function createConfirmation(confirm: Confirm) {
   });
 
   return async function confirmUntil(
-    event: PushEvent | UnknownPushEvent,
+    event: AnyEvent,
     ambiguity: string | undefined,
     deadlineAtMs: number,
   ): Promise<void> {
@@ -100,7 +99,7 @@ export function createConfirmation(confirm: Confirm) {
  */
 export async function confirmOnce(
   confirm: Confirm | undefined,
-  event: PushEvent | UnknownPushEvent,
+  event: AnyEvent,
   ambiguity: string | undefined,
 ): Promise<void> {
   if (confirm === undefined) {
@@ -122,13 +121,12 @@ export async function confirmOnce(
 /**
  * Calls `confirm` once; rethrows its error.
  *
- * @param ambiguity see {@link ConfirmContext}.
  * @throws WebhookError `NOT_CONFIRMED` when it returned false; ConfirmationPending; an Error for any
  *   other value, and when there was no response within `timeoutMs`.
  */
 async function callConfirm(
   confirm: Confirm,
-  event: PushEvent | UnknownPushEvent,
+  event: AnyEvent,
   ambiguity: string | undefined,
   timeoutMs: number,
 ): Promise<void> {

@@ -13,8 +13,8 @@ import type { StoreOutage } from "../../kit/health";
 export interface Acceptance {
   result: DeliveryResult;
   /**
-   * Settles as the run of the handlers does; the same promise for every concurrent duplicate.
-   * Undefined when nothing runs any more.
+   * Settles as the run of the handlers does, which concurrent duplicates share; undefined when
+   * nothing runs any more.
    */
   finished: Promise<void> | void;
 }
@@ -29,7 +29,7 @@ export interface RequestIdentity extends Pick<DedupeClaim, "accountSid" | "uuid"
 }
 
 /** The work of the first delivery of a webhook request. */
-export interface FirstDelivery {
+interface FirstDelivery {
   /** Decides whether the event is accepted; throws if not. The uuid is then released. */
   confirm?: (() => Promise<void>) | undefined;
   /** Returns undefined when it has succeeded at once, and never throws. */
@@ -44,26 +44,21 @@ export interface FirstDelivery {
 export interface Acceptor {
   /** Runs a first delivery unless one ran, or runs, for the same webhook request. */
   accept(request: RequestIdentity, first: FirstDelivery): Acceptance | Promise<Acceptance>;
-  /** The outage of the store; undefined when there is none. */
   readonly outage: StoreOutage | undefined;
 }
 
 type RequestRetry = ReturnType<typeof createRequestRetry>;
 
-/** A delivery that is not decided yet, or whose handlers run. */
 interface RunningDelivery {
   contentHash: string;
   accepted: Acceptance | Promise<Acceptance>;
 }
 
-/**
- * Begins the owner of each claim of this process: a counter makes the rest unique. Made by the
- * first claim, because Cloudflare Workers forbid random values while a module loads.
- */
+/** Begins each owner. Not at once: Cloudflare Workers forbid random values while a module loads. */
 let processOwner: string | undefined;
 let claimCount = 0;
 
-/** How long a claim lasts, unless `run` may take longer: a process that dies cannot release it. */
+/** How long a claim lasts at least: a process that dies cannot release it. */
 const MIN_LEASE_MS = 60_000;
 /** How much longer a claim lasts than the completion mark may take: clocks of stores differ. */
 const LEASE_MARGIN_MS = 10_000;
@@ -79,7 +74,7 @@ export class Deduplication implements Acceptor {
   readonly #memory: MemoryDedupe | undefined;
   readonly #onStoreFailure: (error: WebhookError) => void;
   readonly #retryClaim: RequestRetry;
-  // Without a limit on concurrency, so that a crowd of new requests cannot keep marks from the store.
+  // Without a limit on concurrency: a crowd of new requests must not keep marks from the store.
   readonly #retryMark: RequestRetry;
   /** By account and uuid. */
   readonly #running = new Map<string, RunningDelivery>();
@@ -120,7 +115,6 @@ export class Deduplication implements Acceptor {
     return accepted;
   }
 
-  /** Awaits another delivery with this uuid that is running. */
   async #join(
     current: RunningDelivery,
     request: RequestIdentity,
@@ -210,8 +204,7 @@ export class Deduplication implements Acceptor {
       this.#outage = undefined;
       return found;
     } catch (error) {
-      // The store may have kept the claim although its response was lost: release it now, and again
-      // once a late response has come.
+      // The store may have kept the claim: release it now, and again after a late response.
       const release = async () => this.#store.release(claim);
       release().catch(() => "the claim lapses");
       Promise.resolve(attempt)
@@ -276,7 +269,6 @@ export class Deduplication implements Acceptor {
 
 type Mark = "complete" | "release";
 
-/** Returns the decision about a delivery whose uuid was claimed before. */
 function drop(found: Claim): Acceptance {
   return { result: found === "conflict" ? found : "duplicate", finished: undefined };
 }

@@ -15,7 +15,6 @@ import type { OutcomeStore } from "./outcome-store";
 import type { EventQueue, QueuedEvent } from "./event-queue";
 import { createRequestRetry } from "./retry-request";
 
-/** Decides whether the handlers of an event run, or whether it is stored. */
 type Accept = (queued: QueuedEvent, deadlineAtMs: number) => Acceptance | Promise<Acceptance>;
 
 /** Reserved for the completion mark when the handlers run until the deadline. */
@@ -24,7 +23,7 @@ const MARK_RESERVE_MS = 500;
 const MARK_LIMIT_MS = 8_000;
 
 /** The options of a receiver that decide how it delivers events. */
-export interface DeliverySettings {
+interface DeliverySettings {
   name?: string | undefined;
   acknowledge: "after" | "before";
   deadlineMs: number;
@@ -38,7 +37,7 @@ export interface DeliverySettings {
  * Creates the delivery of a receiver: of webhook requests into the queue if there is one, else to
  * the handlers, and of the events of `push.dispatch`.
  *
- * @param accountOf returns the account of an event by its `account_sid`, as an `OutcomeKey` has it.
+ * @param accountOf see {@link AccountScope}.
  */
 export function createDelivery(
   settings: DeliverySettings,
@@ -58,7 +57,6 @@ export function createDelivery(
       : new Deduplication(dedupe, (error) => reports.error(error));
 
   return {
-    /** Accepts the event of a webhook request. */
     accept:
       queue === undefined
         ? createAcceptNow(settings, acceptor, outcomes, dispatchToHandlers)
@@ -83,7 +81,7 @@ export function createDelivery(
       const runContext = { attempt, authTokenIndex, publicUrlIndex, receiver };
       await dispatchToHandlers(event, runContext, handlerTimeoutMs);
     },
-    /** Returns the health of the queue, or that of the dedupe store. */
+    /** Returns the health of the queue, or of the dedupe store. */
     async health(): Promise<Health> {
       if (queue?.health !== undefined) return queue.health();
       const { outage } = acceptor;
@@ -92,11 +90,7 @@ export function createDelivery(
   };
 }
 
-/**
- * Creates the step that confirms an event, records its outcome and runs its handlers now, once. It
- * throws a WebhookError `NOT_CONFIRMED`, and `CONFIRM_UNAVAILABLE` when `confirm` failed until the
- * deadline.
- */
+/** Creates the step that confirms an event, records its outcome and runs its handlers now, once. */
 function createAcceptNow(
   { acknowledge, handlerTimeoutMs, confirm }: DeliverySettings,
   acceptor: Acceptor,
@@ -108,13 +102,13 @@ function createAcceptNow(
   const confirmUntil = confirm && createConfirmation(confirm);
 
   return function acceptNow(queued, deadlineAtMs) {
-    const { account, event, authTokenIndex, publicUrlIndex, receiver } = queued;
+    const { authenticatedAccount, event, authTokenIndex, publicUrlIndex, receiver } = queued;
     const markAtMs = deadlineAtMs - MARK_RESERVE_MS;
 
     function run() {
       // Only the first delivery of a uuid: a replay must not record an outcome again that has expired.
       const recorded = isChallengeEvent(event)
-        ? outcomes.record(account, toOutcome(event))
+        ? outcomes.record(authenticatedAccount, toOutcome(event))
         : undefined;
       return andThen(recorded, () => {
         const timeoutMs =

@@ -1,7 +1,7 @@
 import { andThen } from "../../kit/pending";
 import { publish, trace, type Traces } from "../observability/diagnostics";
 import { WebhookError } from "../errors/webhook-error";
-import type { PushEvent, UnknownPushEvent } from "../event/event";
+import type { AnyEvent } from "../event/event";
 import { selectHandlers, type HandlerContext, type Handlers } from "./handler-registry";
 import type { AnyHandler } from "./handler-registry";
 import type { Reporter } from "../observability/reporter";
@@ -19,13 +19,13 @@ interface QueuedRun extends Pick<Traces["handle"], "queue" | "carrier"> {
 }
 
 /**
- * Creates the step that runs the handlers of an event and reports the result, for a receiver or a
- * worker. It returns undefined when none has anything to wait for. Its promise rejects with a
- * WebhookError `HANDLER_FAILED` or `HANDLER_TIMEOUT`, or the error of `prepare`, after it reported it.
+ * Creates the step that runs the handlers of an event and reports the result. It returns undefined when
+ * none has to be awaited. It rejects with a WebhookError `HANDLER_FAILED` or `HANDLER_TIMEOUT`, or the
+ * error of `prepare`, which it has reported.
  */
 export function createDispatch(handlers: Handlers, reports: Reporter) {
   return (
-    event: PushEvent | UnknownPushEvent,
+    event: AnyEvent,
     context: RunContext,
     timeoutMs: number,
     { queue, carrier, prepare }: QueuedRun = {},
@@ -45,7 +45,6 @@ export function createDispatch(handlers: Handlers, reports: Reporter) {
   };
 }
 
-/** One run of the handlers of an event. */
 class HandlerRun {
   readonly #startMs = performance.now();
   /** Whether the event has a handler, or a login waits for it; known when they have started. */
@@ -54,7 +53,7 @@ class HandlerRun {
   constructor(
     readonly handlers: Handlers,
     readonly reports: Reporter,
-    readonly event: PushEvent | UnknownPushEvent,
+    readonly event: AnyEvent,
     readonly context: RunContext,
   ) {}
 
@@ -69,7 +68,6 @@ class HandlerRun {
     else this.reports.unhandled(this.event);
   }
 
-  /** Throws the failure after it has reported it. */
   fail(failure: WebhookError): never {
     const { attempt, receiver } = this.context;
     publish("failed", () => ({ ...this.#describe(), code: failure.code }));
@@ -87,13 +85,12 @@ class HandlerRun {
 /**
  * Starts the handlers of an event concurrently; returns undefined when none returned a promise.
  *
- * @param timeoutMs the time after which the signal of the handlers is aborted and the run fails.
  * @throws WebhookError (by the promise) `HANDLER_FAILED` with the value that the handler threw as its
  *   cause (an AggregateError of several), `HANDLER_TIMEOUT`.
  */
 function runHandlers(
   handlers: readonly AnyHandler[],
-  event: PushEvent | UnknownPushEvent,
+  event: AnyEvent,
   context: RunContext,
   timeoutMs: number,
 ): Promise<void> | void {
@@ -133,7 +130,6 @@ async function settle(
   throw error;
 }
 
-/** Returns whether a result may have a `then`. */
 function mayBePending(result: unknown): boolean {
   return (typeof result === "object" && result !== null) || typeof result === "function";
 }

@@ -1,7 +1,13 @@
 import type { Confirm } from "./confirmation";
 import { suggestName } from "../../kit/validate-options";
 import { isPushEventType, PUSH_EVENT_TYPES } from "../event/event";
-import type { PushEvent, PushEventOf, PushEventType, UnknownPushEvent } from "../event/event";
+import type {
+  PushEvent,
+  PushEventOf,
+  PushEventType,
+  UnknownPushEvent,
+  AnyEvent,
+} from "../event/event";
 
 /** The second argument of a handler. */
 export interface HandlerContext {
@@ -49,8 +55,8 @@ export interface HandlerRegistration<Self> {
   /** Adds a handler of the events without a handler of their type, including unknown types. */
   onUnhandled(handler: AnyHandler): Self;
   /**
-   * Returns the types of event that currently have a handler: all of them with `onAny`, and those of
-   * challenges once `waitForChallenge` was called.
+   * Returns the types of event that currently have a handler: with `onAny` all of them, and the
+   * types of challenges once `waitForChallenge` was called.
    */
   handledTypes(): PushEventType[];
 }
@@ -62,7 +68,6 @@ interface Registry {
   handlersByType: Map<PushEventType, Set<AnyHandler>>;
   anyHandlers: Set<AnyHandler>;
   unhandledHandlers: Set<AnyHandler>;
-  /** Whether a receiver of these handlers has waited for a challenge. */
   hasWaits: boolean;
   /** The option `confirm` of receivers with a queue, by their names. */
   confirms: Map<string | undefined, Confirm>;
@@ -86,7 +91,6 @@ export function createHandlers(): Handlers {
       for (const type of listTypes("on", types)) {
         const handlersOfType = handlersByType.get(type) ?? new Set();
         handlersByType.set(type, handlersOfType);
-        // The cast is safe: the handler runs only for events of these types.
         handlersOfType.add(handler as AnyHandler);
       }
       return handlers;
@@ -128,7 +132,7 @@ export function isHandlers(value: unknown): value is Handlers {
 }
 
 /** Selects the handlers of an event, each once; `isHandled`: it has one, or a login waits for it. */
-export function selectHandlers(handlers: Handlers, { type }: PushEvent | UnknownPushEvent) {
+export function selectHandlers(handlers: Handlers, { type }: AnyEvent) {
   const registry = registryOf(handlers);
   const { handlersByType, anyHandlers, unhandledHandlers } = registry;
   const own = handlersByType.get(type as PushEventType);
@@ -159,7 +163,7 @@ export function setConfirm(
   const { confirms } = registryOf(handlers);
   if ((confirms.get(receiver) ?? confirm) !== confirm) {
     throw new TypeError(
-      "pushWebhooks: option confirm differs from that of another receiver with these handlers and this name. Pass the same function, or give each receiver a name.",
+      "pushWebhooks: another receiver with these handlers and this name has another option confirm. Pass the same function, or give each receiver a name.",
     );
   }
   confirms.set(receiver, confirm);
@@ -170,7 +174,7 @@ export function findConfirm(handlers: Handlers, receiver: string | undefined): C
   return registryOf(handlers).confirms.get(receiver);
 }
 
-/** Returns whether no handler is registered. */
+/** Returns whether there is no handler. */
 export function areHandlersEmpty(handlers: Handlers): boolean {
   return handlers.handledTypes().length === 0 && registryOf(handlers).unhandledHandlers.size === 0;
 }

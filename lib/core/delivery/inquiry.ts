@@ -8,9 +8,9 @@ const LAST_BEFORE_MS = 3_000;
 const AGAIN_BEFORE_MS = 1_000;
 
 /**
- * The questions of one wait to the service, at most 4: after 1 s, which finds an outcome that was
- * missed before the wait began; after 30 s of a wait of a minute or more; 3 s before its end, and 1 s
- * before it if that one has no answer. A wait of a few seconds asks earlier.
+ * The questions of one wait to the service: after 1 s, for an outcome that was missed before the wait;
+ * after 30 s, in a wait of a minute or more; 3 s before its end, and again 1 s before it without an
+ * answer. A short wait asks earlier.
  */
 export class Inquiry {
   readonly #ask: () => Promise<void>;

@@ -4,7 +4,7 @@ import type { Claim, DedupeClaim, DedupeKey, DedupeStore } from "./dedupe-store"
 import { warnOnce } from "../../kit/process-warning";
 import { validateOptions, wholeNumber, type OptionRules } from "../../kit/validate-options";
 
-/** Options of {@link createMemoryDedupe}. */
+/** How many uuids are kept, and for how long. */
 export interface MemoryDedupeOptions {
   /** How long a handled uuid is kept, in milliseconds. @default 86_400_000 (24 h) */
   ttlMs?: number | undefined;
@@ -20,7 +20,7 @@ const RULES: OptionRules<MemoryDedupeOptions> = {
   maxBytes: wholeNumber(1, Number.MAX_SAFE_INTEGER, "bytes"),
 };
 
-/** Those of a signature. */
+/** The bytes of a signature. */
 const HASH_BYTES = 28;
 
 interface RunningClaim {

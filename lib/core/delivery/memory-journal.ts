@@ -1,5 +1,6 @@
 import type { QueuedEvent } from "./event-queue";
 import { FairMap, type FairEntry } from "../../kit/fair-map";
+import { createPseudonym } from "../../kit/hash";
 import type {
   Count,
   CounterName,
@@ -8,13 +9,12 @@ import type {
   JournalEntry,
   NewEntry,
 } from "../journal/journal";
-import { createPseudonym } from "../journal/mask";
 
 const DAY_MS = 24 * 60 * 60_000;
 const MINUTE_MS = 60_000;
 /** Of each kind. */
 const MAX_ENTRIES = 2_000;
-/** How many counters a minute has: a receiver may have many accounts. */
+/** Of a minute: a receiver may have many accounts. */
 const MAX_COUNTERS = 1_000;
 const MAX_EVENT_BYTES = 8 * 2 ** 20;
 const MAX_EVENT_CHARACTERS = 16_384;
@@ -72,7 +72,8 @@ export class MemoryJournal implements Journal {
     const characters = queued.event.params.flat().reduce((sum, text) => sum + text.length, 0);
     // The event has its parameters twice: as pairs, and parsed.
     const bytes = 4 * characters;
-    if (characters <= MAX_EVENT_CHARACTERS) this.#events.add(queued.account, id, queued, bytes);
+    if (characters <= MAX_EVENT_CHARACTERS)
+      this.#events.add(queued.authenticatedAccount, id, queued, bytes);
   }
 
   /** Returns the event of an entry; undefined when it is not kept (any more). */
@@ -100,7 +101,7 @@ export class MemoryJournal implements Journal {
   }
 }
 
-/** Values by key in the order of arrival, for 24 hours. Beyond a bound, the oldest of the share with the most goes. */
+/** Values by key, for 24 hours. Beyond a bound, the oldest of the share with the most goes. */
 class FairLog<Value> {
   readonly #values = new Map<string, { value: Value; atMs: number; entry: FairEntry<string> }>();
   readonly #keys: FairMap<string>;

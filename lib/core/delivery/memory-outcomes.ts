@@ -15,22 +15,23 @@ const BOUNDS = {
 /** An outcome whose identity has 64 characters. */
 const OUTCOME_BYTES = 262;
 
-/** Creates an {@link OutcomeStore} in the memory of this process, bounded in time, count, bytes. */
+/** Creates an {@link OutcomeStore} in the memory of this process. */
 export function createMemoryOutcomes(): OutcomeStore {
   const values = new TextColumn(OUTCOME_BYTES);
   const outcomes = new FairMap<string>({ ...BOUNDS, values });
   const waiters = new Waiters();
 
   return {
-    record(account, outcome) {
+    record(authenticatedAccount, outcome) {
       const { challenge_sid: challengeSid } = outcome;
       const text = writeOutcome(outcome);
       const bytes = values.countBytes(text);
-      const added = outcomes.add(account, challengeSid, text, { bytes });
-      if (added !== undefined) waiters.resolve(waiters.keyOf({ account, challengeSid }), outcome);
+      const added = outcomes.add(authenticatedAccount, challengeSid, text, { bytes });
+      if (added !== undefined)
+        waiters.resolve(waiters.keyOf({ authenticatedAccount, challengeSid }), outcome);
     },
     async wait(wait) {
-      const text = outcomes.get(wait.account, wait.challengeSid);
+      const text = outcomes.get(wait.authenticatedAccount, wait.challengeSid);
       return text === undefined ? waiters.wait(wait) : (readOutcome(text) as ChallengeOutcome);
     },
   };

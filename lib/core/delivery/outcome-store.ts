@@ -7,7 +7,7 @@ export interface OutcomeKey {
    * The authenticated account: its SID, or text derived from the name or URL of a receiver with a
    * static `authToken` whose account SID is not configured. Outcomes reach only its own waits.
    */
-  account: string;
+  authenticatedAccount: string;
   challengeSid: string;
 }
 
@@ -27,7 +27,7 @@ export interface OutcomeStore {
    * Stores an outcome, unless the challenge already has one. Returns undefined if it is stored at
    * once, else a promise that resolves when it is stored.
    */
-  record(account: string, outcome: ChallengeOutcome): void | Promise<void>;
+  record(authenticatedAccount: string, outcome: ChallengeOutcome): void | Promise<void>;
   /**
    * Waits for the outcome of a challenge; resolves immediately if it is stored already.
    *

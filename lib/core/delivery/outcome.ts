@@ -43,7 +43,7 @@ export function toOutcome(event: ChallengeEvent): ChallengeOutcome {
   return { type, ...sids, entity_identity, at: new Date(), source: "webhook" };
 }
 
-/** Writes an outcome as JSON of ASCII characters: about 200 bytes, and those of the identity. */
+/** Writes an outcome as JSON of ASCII characters: about 200 bytes and the identity. */
 export function writeOutcome(outcome: ChallengeOutcome): string {
   const { type, account_sid, service_sid, challenge_sid, factor_sid, entity_identity } = outcome;
   const sids = [account_sid, service_sid, challenge_sid, factor_sid];

@@ -48,10 +48,15 @@ const WORK_RULES: OptionRules<WorkOptions> = {
   onError: FUNCTION,
 };
 
-/** An event that was read from the store of a queue. */
-export interface RestoredEvent extends Pick<
+/** An event from the store of a queue. */
+interface RestoredEvent extends Pick<
   QueuedEvent,
-  "event" | "account" | "needsConfirmation" | "ambiguity" | "authTokenIndex" | "publicUrlIndex"
+  | "event"
+  | "authenticatedAccount"
+  | "needsConfirmation"
+  | "ambiguity"
+  | "authTokenIndex"
+  | "publicUrlIndex"
 > {
   receiver?: string | undefined;
   /** The trace context that was stored with the event. */
@@ -59,27 +64,27 @@ export interface RestoredEvent extends Pick<
 }
 
 /** Why a run failed. */
-export interface RunFailure {
+interface RunFailure {
   /** The code, and the messages of the errors that handlers threw. */
   reason: string;
   /** The reason without the values of the event: one for all users, at most 500 characters. */
   masked: string;
   /** Whether another run is of no use. */
   isPermanent: boolean;
-  /** Whether it is not confirmed: a genuine event may have the uuid of this dead letter. */
+  /** Whether `confirm` rejects it: a genuine event may have its uuid. */
   isForged: boolean;
-  /** Whether a tool of this package invented it, and it is not confirmed. */
+  /** Whether it is forged, and a tool of this package invented it. */
   isInvented?: boolean;
   /** Undefined when its process died. */
   durationMs?: number;
 }
 
 /** The queue of a worker. */
-export interface WorkerQueue {
+interface WorkerQueue {
   name: string;
   logger: Logger | undefined;
   /** Records an outcome that was confirmed; goes on until it is stored, or the queue is closed. */
-  recordOutcome: (account: string, outcome: ChallengeOutcome) => Promise<void>;
+  recordOutcome: (authenticatedAccount: string, outcome: ChallengeOutcome) => Promise<void>;
 }
 
 /** The delivery of a worker: confirms the events of a queue, and runs their handlers. */
@@ -89,7 +94,6 @@ export class StoredDelivery {
   readonly #queue: WorkerQueue;
   readonly #reports: Reporter;
   readonly #dispatch: Dispatch;
-  /** How many events may be handled at a time. */
   readonly concurrency: number;
   #running = 0;
   /** When the number of running events changed last. */
@@ -117,9 +121,7 @@ export class StoredDelivery {
   }
 
   /**
-   * Runs the handlers of an event; returns why that failed.
-   *
-   * @param read reads the event from its stored form.
+   * Runs the handlers of the event that `read` reads from its stored form; returns why that failed.
    */
   async run(read: () => RestoredEvent, attempt: number): Promise<RunFailure | undefined> {
     const startMs = this.#count(1);
@@ -153,7 +155,7 @@ export class StoredDelivery {
     }
   }
 
-  /** Reports an event that is a dead letter now, by what is known of it. */
+  /** Reports a new dead letter, by what is known of it. */
   reportDeadLetter(
     event: { type: string; uuid: string; receiver?: string | undefined },
     attempts: number,
@@ -188,10 +190,16 @@ export class StoredDelivery {
     }
   }
 
-  async #confirm({ event, account, receiver, ambiguity }: RestoredEvent): Promise<void> {
+  async #confirm({
+    event,
+    authenticatedAccount,
+    receiver,
+    ambiguity,
+  }: RestoredEvent): Promise<void> {
     const confirm = this.#options.confirm ?? findConfirm(this.#handlers, receiver);
     await confirmOnce(confirm, event, ambiguity);
-    if (isChallengeEvent(event)) await this.#queue.recordOutcome(account, toOutcome(event));
+    if (isChallengeEvent(event))
+      await this.#queue.recordOutcome(authenticatedAccount, toOutcome(event));
   }
 }
 

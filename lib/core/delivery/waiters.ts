@@ -8,8 +8,10 @@ const MAX_WAITING_PER_KEY = 10;
 
 /**
  * The pending waits of a process. A new wait is always accepted: at a limit, another one is rejected
- * with `OVERLOADED`. This is the oldest for the same key, or the oldest of the user who has the most in
- * the account that has the most. A challenge that is not approved soon is rarely approved later.
+ * with `OVERLOADED`, as a challenge that is not approved soon is rarely approved later.
+ *
+ * At the limit of a key, this is the oldest wait for the key. At the limit of the process, it is the
+ * wait that {@link FairMap} evicts: accounts share the process, and users their account.
  */
 export class Waiters {
   readonly #maxWaiting: number;
@@ -34,18 +36,15 @@ export class Waiters {
   }
 
   /** Returns the key of an outcome, and of the waits for it. */
-  keyOf({ account, challengeSid }: OutcomeKey): string {
-    return this.#hash(`${account}:${challengeSid}`);
+  keyOf({ authenticatedAccount, challengeSid }: OutcomeKey): string {
+    return this.#hash(`${authenticatedAccount}:${challengeSid}`);
   }
 
   /**
-   * Waits until `resolve` is called for the key of the wait, and resolves with its outcome.
-   *
-   * @throws WebhookError `CHALLENGE_TIMEOUT`, `CLOSING`, or `OVERLOADED` when it gave way to another
-   *   wait; the reason of `signal`.
+   * Waits until `resolve` is called for the key of the wait; see `OutcomeStore.wait`.
    */
   async wait(wait: OutcomeWait): Promise<ChallengeOutcome> {
-    const { timeoutMs, signal, account, entityIdentity = "" } = wait;
+    const { timeoutMs, signal, authenticatedAccount, entityIdentity = "" } = wait;
     signal?.throwIfAborted();
     if (this.#isClosed) throw createClosingError();
     let waiter!: Waiter;
@@ -59,7 +58,7 @@ export class Waiters {
     const onAbort = () => waiter.reject(signal?.reason);
     signal?.addEventListener("abort", onAbort);
     try {
-      this.#add(waiter, account, entityIdentity);
+      this.#add(waiter, authenticatedAccount, entityIdentity);
       return await outcome;
     } finally {
       this.#remove(waiter);

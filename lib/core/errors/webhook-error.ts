@@ -3,8 +3,8 @@ import { STATUS_BY_CODE, type WebhookErrorCode } from "./codes";
 import { setStackTraceLimit } from "../../kit/stackless-error";
 import type { SignatureReport } from "./signature-causes";
 
-/** Options of {@link WebhookError}. */
-export interface WebhookErrorOptions {
+/** What an error has beside its code and its message. */
+interface WebhookErrorOptions {
   cause?: unknown;
   /** The methods that the receiver accepts, for `METHOD_NOT_ALLOWED`. @default POST */
   methods?: readonly string[] | undefined;
@@ -17,10 +17,9 @@ export interface WebhookErrorOptions {
 /**
  * Error of a webhook request that was rejected or could not be handled, or of a rejected wait.
  *
- * `message` names the problem and its solution, for the log of the app; it never contains a
- * token, a signature or the value of a parameter. `status` and `headers` follow the conventions of
- * `http-errors`, so Express responds to a forwarded error correctly. With a status below 500,
- * `stack` is the message only: the frames would lead into this package.
+ * `message` names the problem and its solution, for the log of the app; it never contains a token, a
+ * signature or the value of a parameter. Express responds to a forwarded error by `status` and
+ * `headers`, as `http-errors` has them. With a status below 500, `stack` is the message only.
  *
  * `instanceof` also recognises the errors of another installed copy of this package.
  */
@@ -63,12 +62,11 @@ export class WebhookError extends Error {
    * Explains why a signature is malformed or does not match, as `explainSignature` does. Returns
    * undefined for every other error.
    *
-   * A report of a signature that does not match takes some tens of milliseconds of synchronous
-   * work, so these reports have a budget: each receiver starts at most 10 within any 60 s, and none
-   * once it has spent 1 s on them. Beyond that `explain()` returns undefined; call it again
-   * later. So `onRejected` may call it for each rejected request, but an attacker who sends many
-   * requests can use up the budget. All calls of `verifyPushRequest` in a process share one budget.
-   * The report of an error is created once and returned again.
+   * A report of a signature that does not match takes some tens of milliseconds of synchronous work.
+   * So each receiver starts at most 10 within any 60 s, and none once it has spent 1 s on them; all
+   * calls of `verifyPushRequest` share one such budget. Beyond it, `explain()` returns undefined: call
+   * it again later. `onRejected` may call it for each request, but an attacker can use up the budget.
+   * The report of an error is created once.
    */
   explain(): SignatureReport | undefined {
     if (this.#report === undefined) {

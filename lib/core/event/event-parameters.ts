@@ -11,7 +11,7 @@ const COMMON = [
 ] as const;
 
 /** The parameters of v1, in the order of the specification (section 6.3). */
-export const V1_PARAMETERS = [...COMMON, "challenge_sid"] as const;
+const V1_PARAMETERS = [...COMMON, "challenge_sid"] as const;
 
 /** The parameters of v2, in the order of the specification (section 6.2). */
 export const V2_PARAMETERS = [
@@ -26,12 +26,12 @@ export const V2_PARAMETERS = [
 ] as const;
 
 /** The name of a parameter of the specification. */
-export type ParameterName = (typeof V2_PARAMETERS)[number];
+type ParameterName = (typeof V2_PARAMETERS)[number];
 
-/** The names of the specification. */
+/** Also the names of v1. */
 export const KNOWN_NAMES: ReadonlySet<string> = new Set(V2_PARAMETERS);
 
-/** Returns the name of the specification that a part of a text is, without a copy of the part. */
+/** Returns the specified name that a part of a text is, without a copy of the part. */
 export function findKnownName(text: string, start: number, end: number): ParameterName | undefined {
   for (const name of V2_PARAMETERS) {
     if (name.length === end - start && text.startsWith(name, start)) return name;
@@ -40,7 +40,7 @@ export function findKnownName(text: string, start: number, end: number): Paramet
 }
 
 /** The text of each parameter of an event; undefined omits the parameter. */
-export type EventParameters = Partial<Record<ParameterName, string | undefined>>;
+type EventParameters = Partial<Record<ParameterName, string | undefined>>;
 
 /** The version of an event: which parameters the service sends (specification, section 9). */
 export type PushEventVersion = "v1" | "v2";
@@ -56,7 +56,7 @@ export function listParameterNames(type: string, version: PushEventVersion) {
   return names.filter((name) => hasParameter(type, name));
 }
 
-/** Lists the pairs of an event: the parameters of its type and version that have a text. */
+/** Lists the parameters of the type and version of an event that have a text. */
 export function listEventPairs(version: PushEventVersion, parameters: EventParameters): Pair[] {
   return listParameterNames(parameters.type ?? "", version).flatMap((name) => {
     const text = parameters[name];

@@ -141,6 +141,9 @@ export interface UnknownPushEvent extends ReceivedEvent {
   readonly service_sid?: string | undefined;
 }
 
+/** An event of a known type, or of another one. */
+export type AnyEvent = PushEvent | UnknownPushEvent;
+
 /** Returns whether a type is one of {@link PUSH_EVENT_TYPES}. */
 export function isPushEventType(type: string | undefined): type is PushEventType {
   return (PUSH_EVENT_TYPES as readonly (string | undefined)[]).includes(type);

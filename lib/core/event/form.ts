@@ -65,7 +65,7 @@ const FIRST_CONTINUATION = 0x80;
 const FIRST_LEAD = 0xc0;
 const FIRST_LEAD_OF_FOUR = 0xf0;
 
-/** The value of each byte that is a hexadecimal digit; -256 for any other, so that each sum with one is negative. */
+/** The value of each hexadecimal digit; -256 for any other byte, so that each sum with one is negative. */
 const DIGITS = Int16Array.from({ length: 256 }, (_, byte) => {
   const digit = "0123456789abcdef".indexOf(String.fromCharCode(byte).toLowerCase());
   return digit === -1 ? -256 : digit;
@@ -75,7 +75,7 @@ const DIGITS = Int16Array.from({ length: 256 }, (_, byte) => {
 const rankOf = (byte: number) => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
 
 /**
- * Decodes forms, each in the memory of the one before: a form allocates its text and its pairs only.
+ * Decodes forms in the same memory: a form allocates its text and its pairs only.
  * The name of the parameter `index` is the part `2 * index`, its value the next one.
  */
 class FormDecoder {
@@ -124,7 +124,7 @@ class FormDecoder {
       let byte = bytes[index] ?? AMPERSAND;
       if (byte === AMPERSAND) {
         if (length > start) {
-          if (count === maxParameters) throw tooLong();
+          if (count === maxParameters) throw createTooLongError();
           this.#starts[2 * count] = start;
           this.#ends[2 * count] = equalsAt === -1 ? length : equalsAt;
           this.#starts[2 * count + 1] = equalsAt === -1 ? length : equalsAt + 1;
@@ -139,7 +139,7 @@ class FormDecoder {
         byte = SPACE;
       } else if (byte === PERCENT_SIGN) {
         byte = 16 * (DIGITS[bytes[++index] ?? 0] ?? 0) + (DIGITS[bytes[++index] ?? 0] ?? 0);
-        if (byte < 0) throw malformed("has broken percent-encoding");
+        if (byte < 0) throw createMalformedError("has broken percent-encoding");
       } else if (byte > MAX_ASCII) {
         hasRawBytes = true;
       }
@@ -147,9 +147,9 @@ class FormDecoder {
       decoded[length++] = byte;
       if (byte > MAX_ASCII) isAscii = false;
     }
-    if (hasRawBytes && !isUtf8(bytes)) throw malformed("has bytes that are not UTF-8");
+    if (hasRawBytes && !isUtf8(bytes)) throw createMalformedError("has bytes that are not UTF-8");
     if (!isAscii && !isUtf8(decoded.subarray(0, length))) {
-      throw malformed("has percent-encoding of bytes that are not UTF-8");
+      throw createMalformedError("has percent-encoding of bytes that are not UTF-8");
     }
     this.#count = count;
     return isAscii;
@@ -241,18 +241,19 @@ class FormDecoder {
 const USUAL_BYTES = 65_536;
 const DECODER = new FormDecoder(USUAL_BYTES, MAX_PARAMETERS);
 
-/** Rejects a string with a lone surrogate, which has no UTF-8 form: throws FormError. */
+/** Throws FormError for a lone surrogate, which has no UTF-8 form. */
 export function assertWellFormed(text: string): void {
-  if (!text.isWellFormed()) throw malformed("has a lone surrogate, which no bytes decode to");
+  if (!text.isWellFormed())
+    throw createMalformedError("has a lone surrogate, which no bytes decode to");
 }
 
-function tooLong(): FormError {
+function createTooLongError(): FormError {
   return new FormError(
     "too long",
     `The webhook request has more than ${MAX_PARAMETERS} parameters.`,
   );
 }
 
-function malformed(problem: string): FormError {
+function createMalformedError(problem: string): FormError {
   return new FormError("malformed", `The form ${problem}; it was rejected.`);
 }

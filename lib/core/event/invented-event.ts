@@ -1,4 +1,4 @@
-/** How the uuid of an invented event begins: of the console's test event, and of the CLI's `trigger`. */
+/** How the uuid of an event begins that a tool invented. */
 export const INVENTED_PREFIXES = { console: "console-test-", trigger: "trigger-" } as const;
 
 /** Returns whether a tool of this package invented an event, by its uuid. */

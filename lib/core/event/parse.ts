@@ -3,7 +3,7 @@ import { hasParameter, KNOWN_NAMES, listParameterNames } from "./event-parameter
 import type { Pair } from "../../kit/pairs";
 import { WebhookError } from "../errors/webhook-error";
 import { isPushEventType, PUSH_EVENT_TYPES } from "./event";
-import type { EventIssue, PushEvent, PushEventType, UnknownPushEvent } from "./event";
+import type { EventIssue, PushEvent, PushEventType, UnknownPushEvent, AnyEvent } from "./event";
 import { findDetailsFault, pushEventSchema, unknownEventSchema } from "./schema";
 
 /** The parameters that are stringified JSON, and their maximum length in characters (section 8). */
@@ -17,7 +17,7 @@ const MAX_JSON_CHARACTERS: Readonly<Record<string, number>> = {
 /** Details and metadata have few levels; JSON.stringify fails at some thousands. */
 const MAX_LEVELS = 32;
 
-/** The parameters of each type that only v2 has, and those that are JSON. */
+/** The parameters of each type that only v2 has, and its JSON parameters. */
 const PARAMETERS_BY_TYPE = new Map(
   PUSH_EVENT_TYPES.map((type) => {
     const v1 = listParameterNames(type, "v1");
@@ -27,7 +27,6 @@ const PARAMETERS_BY_TYPE = new Map(
   }),
 );
 
-/** The subjects of error messages. */
 const RECEIVED = "The webhook request is signed but not as specified";
 const STORED = "The stored event is not as specified";
 
@@ -40,7 +39,7 @@ export function parsePushEvent(json: unknown): PushEvent | UnknownPushEvent {
   const { value, problem } =
     typeof json === "string" ? parseJsonParameter(json, Number.POSITIVE_INFINITY) : { value: json };
   if (problem !== undefined || typeof value !== "object" || value === null) {
-    throw invalid(STORED, ["it is not a JSON object"]);
+    throw createInvalidError(STORED, ["it is not a JSON object"]);
   }
   const { type } = value as { type?: string };
   return check(isPushEventType(type) ? pushEventSchema : unknownEventSchema, value, STORED);
@@ -49,19 +48,19 @@ export function parsePushEvent(json: unknown): PushEvent | UnknownPushEvent {
 /**
  * Parses the parameters of an authenticated webhook request into its event.
  *
- * The event is v2 if it has any parameter that only v2 has. A JSON parameter that cannot be parsed
- * does not reject the request: its field is absent, and `event.issues` says why.
+ * The event is v2 if it has a parameter that only v2 has. The field of a JSON parameter that cannot be
+ * parsed is absent, and `event.issues` says why.
  *
  * @throws WebhookError `PAYLOAD_INVALID` for a parameter that is missing, malformed or repeated.
  */
-export function parseEvent(params: readonly Pair[]): PushEvent | UnknownPushEvent {
+export function parseEvent(params: readonly Pair[]): AnyEvent {
   const event = parseDraft(collectDraft(params));
   // Not checked by the schema: the decoder of the form made the pairs.
   (event as { params: readonly Pair[] }).params = params;
   return event;
 }
 
-function parseDraft(draft: Draft): PushEvent | UnknownPushEvent {
+function parseDraft(draft: Draft): AnyEvent {
   const parameters = PARAMETERS_BY_TYPE.get(draft.type as PushEventType);
   if (parameters === undefined) return check(unknownEventSchema, draft, RECEIVED);
 
@@ -103,8 +102,8 @@ function collectDraft(params: readonly Pair[]): Draft {
   const draft: Draft = { params: [], issues: [] };
   for (const [name, value] of params) {
     if (!KNOWN_NAMES.has(name)) continue;
-    // Equal values are rejected too: the signature of a=1&a=1 is that of a=1.
-    if (draft[name] !== undefined) throw invalid(RECEIVED, [`${name} is repeated`]);
+    // Equal values are rejected too: a=1&a=1 and a=1 have the same signature.
+    if (draft[name] !== undefined) throw createInvalidError(RECEIVED, [`${name} is repeated`]);
     draft[name] = value;
   }
   return draft;
@@ -117,7 +116,7 @@ function check<Schema extends z.ZodMiniType>(
 ): z.infer<Schema> {
   const result = schema.safeParse(event);
   if (result.success) return result.data;
-  throw invalid(
+  throw createInvalidError(
     subject,
     result.error.issues.map(({ path, message }) => {
       const name = String(path[0]);
@@ -127,7 +126,7 @@ function check<Schema extends z.ZodMiniType>(
   );
 }
 
-function invalid(subject: string, problems: readonly string[]): WebhookError {
+function createInvalidError(subject: string, problems: readonly string[]): WebhookError {
   return new WebhookError("PAYLOAD_INVALID", `${subject}: ${problems.join("; ")}.`);
 }
 
@@ -136,7 +135,7 @@ function invalid(subject: string, problems: readonly string[]): WebhookError {
  *
  * @returns its `value`, or a description of the `problem` that quotes nothing from the text.
  */
-export function parseJsonParameter(
+function parseJsonParameter(
   text: string,
   maxCharacters: number,
 ): { value?: unknown; problem?: string } {
@@ -152,7 +151,7 @@ export function parseJsonParameter(
   return problem === undefined ? { value } : { problem };
 }
 
-/** Returns whether the value of a text needs a walk; that of nearly no text does. */
+/** Returns whether the value of a text needs a walk, which is rare. */
 function mayBeUnsafe(text: string): boolean {
   if (text.includes("__proto__") || text.includes("\\u")) return true;
   let brackets = 0;

@@ -4,7 +4,7 @@ import type { ChallengeDetails } from "./event";
 import { isMembers } from "../../kit/validate-options";
 import { sidPattern, type SidPrefix } from "../../kit/sid";
 
-/** Creates the schema of an object. That of zod/mini compiles nothing. */
+/** Creates the schema of an object, compiled: zod/mini compiles nothing. */
 const object = <Shape extends $ZodLooseShape>(shape: Shape) =>
   new $ZodObjectJIT({ type: "object", shape }) as $ZodObject<Shape, $strip>;
 
@@ -12,7 +12,7 @@ const object = <Shape extends $ZodLooseShape>(shape: Shape) =>
 const text = z.string().check(z.minLength(1, "must not be empty"));
 
 /** Creates the schema of a SID: a prefix and 32 hexadecimal digits (specification, section 2). */
-export function sidSchema(prefix: SidPrefix) {
+function sidSchema(prefix: SidPrefix) {
   const message = `must be ${prefix} and 32 hexadecimal digits`;
   return z.string(message).check(z.regex(sidPattern(prefix), message));
 }
@@ -39,7 +39,6 @@ export function findDetailsFault(value: unknown): string | undefined {
   return index === -1 ? undefined : `fields[${index}]${faults[index]}`;
 }
 
-/** Returns the path of the first member of a field that is not as specified; "" for all. */
 function findFieldFault(field: unknown): string | undefined {
   if (!isMembers(field)) return "";
   const { label, value } = field;

@@ -2,10 +2,10 @@ import type { DeliveryResult, PushEventType } from "../event/event";
 import type { PushEventVersion } from "../event/event-parameters";
 
 /**
- * The history of requests, events and changes that all processes of an app share: receivers, workers and
- * the admin router append to it, the console reads it. A queue keeps it in its store; without one it is in
- * the memory of the process. It is best effort: it never delays or fails a request, drops entries beyond
- * its bounds, and counts what it dropped.
+ * The history of requests, events and changes of an app: receivers, workers and the admin router append
+ * to it, and the console reads it. A queue keeps it in its store, for all processes; without one it is in
+ * the memory of the process. It never delays or fails a request, drops entries beyond its bounds, and
+ * counts them.
  */
 export interface Journal {
   /** Whether it outlives this process, and has the entries of all others. */
@@ -13,14 +13,14 @@ export interface Journal {
   /** Appends an entry, later, and takes the object over. Never throws. */
   append(entry: NewEntry): void;
   /**
-   * Whether an entry of a kind and a share would be dropped now, so that it need not be made; the caller
-   * counts it as "dropped". Undefined for a journal that drops others in its place.
+   * Whether an entry would be dropped now, so that it need not be made; the caller counts it as
+   * "dropped". Undefined for a journal that drops others in its place.
    */
   isFull?(kind: JournalEntry["kind"], share: string): boolean;
   /** Adds 1 to the counters of the current minute, later. Never throws. */
   count(...names: CounterName[]): void;
   /**
-   * Reads entries after a position, the oldest first, at most 1,000; from the beginning without one.
+   * Reads at most 1,000 entries, the oldest first, after a position or from the beginning.
    *
    * @throws WebhookError `STORE_UNAVAILABLE`, `CLOSING`.
    */
@@ -57,7 +57,7 @@ export interface Count {
   readonly count: number;
 }
 
-/** `token:` is followed by the account that a request was authenticated for, and the index of its token. */
+/** `token:` is followed by an authenticated account, and the index of its token. */
 export type CounterName =
   | `result:${RequestResult}`
   | `code:${string}`
@@ -65,7 +65,7 @@ export type CounterName =
   | `token:${string}:${number}`
   | "dropped";
 
-/** The result of a request: that of its delivery, or that it was rejected or failed. */
+/** The result of the delivery of a request, or that it was rejected or failed. */
 export type RequestResult =
   Exclude<DeliveryResult, "new"> | "handled" | "stored" | "rejected" | "failed";
 
@@ -73,9 +73,8 @@ export type RequestResult =
 export type NewEntry = New<RequestEntry> | New<StepEntry> | New<ChangeEntry> | New<StartEntry>;
 
 /**
- * An entry before the journal signs it. `identity` is kept no longer than a second, and nowhere. `share` is
- * whose entry it is: when a kind has too many, the oldest of the share with the most go first. It must not
- * be what the sender of a request claims.
+ * An entry before the journal signs it. `identity` is not stored. When a kind has too many entries, the
+ * oldest of the share with the most go first: `share` must not be what the sender of a request claims.
  */
 type New<Entry> = Omit<Entry, keyof Signed> & {
   readonly identity?: string | undefined;
@@ -99,7 +98,6 @@ export type JournalEntry = RequestEntry | StepEntry | ChangeEntry | StartEntry;
 export interface RequestEntry extends Signed {
   /** Each kind has its own bound: bad requests push out no good ones, nor good ones them. */
   readonly kind: "accepted" | "rejected";
-  /** No other request has it. */
   readonly id: string;
   /** When it arrived, in milliseconds since 1970. */
   readonly atMs: number;
@@ -112,7 +110,7 @@ export interface RequestEntry extends Signed {
   readonly message?: string | undefined;
   /** The errors of the handlers, without the values of the event. */
   readonly failure?: string | undefined;
-  /** Whether the names below are those of an authenticated event; else its sender may have invented them. */
+  /** Whether an authenticated event has the names below; else the sender may have invented them. */
   readonly isAuthenticated: boolean;
   readonly type?: PushEventType | (string & {}) | undefined;
   readonly version?: PushEventVersion | undefined;
@@ -129,7 +127,7 @@ export interface RequestEntry extends Signed {
   readonly issues: readonly string[];
   /** Method and path. */
   readonly target: string;
-  /** Any client can choose the headers, and `address` may be that of a proxy. */
+  /** Any client can choose the headers, and `address` may be a proxy. */
   readonly sender: {
     readonly address?: string | undefined;
     readonly forwardedFor?: string | undefined;
@@ -139,7 +137,7 @@ export interface RequestEntry extends Signed {
   readonly explanation?: Explanation | undefined;
 }
 
-/** The likeliest cause of a signature that does not match, in words without secrets. */
+/** It has no secret. */
 export interface Explanation {
   readonly code: string;
   readonly isProven: boolean;
@@ -162,14 +160,14 @@ export interface StepEntry extends Signed {
   /** The number of the attempt, from 1, of `handled`, `failed` and `dead`. */
   readonly attempt?: number | undefined;
   readonly durationMs?: number | undefined;
-  /** Of `failed` and `dead`, and of `resent` why the handlers did not succeed; without the values of the event. */
+  /** Why the handlers did not succeed, without the values of the event. */
   readonly error?: string | undefined;
   /** Who did it: the result of the option `actor` of the admin router. */
   readonly by?: string | undefined;
 }
 
-/** A change that a person made: an audit entry of the admin router. */
-export interface ChangeEntry extends Signed {
+/** An audit entry of the admin router. */
+interface ChangeEntry extends Signed {
   readonly kind: "change";
   readonly atMs: number;
   readonly action?: string | undefined;
@@ -185,7 +183,7 @@ export interface ChangeEntry extends Signed {
 }
 
 /** A process began to append. */
-export interface StartEntry extends Signed {
+interface StartEntry extends Signed {
   readonly kind: "start";
   readonly atMs: number;
 }

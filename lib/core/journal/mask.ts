@@ -1,34 +1,11 @@
-import type { PushEvent, UnknownPushEvent } from "../event/event";
+import type { AnyEvent } from "../event/event";
 import { cutText, parseJson } from "../../kit/text";
-import { digest } from "../../kit/hash";
-
-type Event = PushEvent | UnknownPushEvent;
-
-/**
- * Masks an identity: 3 characters at its start and 3 at its end remain, of a short one at most a
- * third of it in all.
- */
-export function maskIdentity(identity: string): string {
-  // Whole characters: half an emoji is not one.
-  const characters = Array.from(identity);
-  const shown = Math.min(6, Math.floor(characters.length / 3));
-  const atEnd = Math.floor(shown / 2);
-  const start = characters.slice(0, shown - atEnd);
-  const end = atEnd === 0 ? [] : characters.slice(-atEnd);
-  return `${start.join("")}…${end.join("")}`;
-}
-
-/** Names an identity by a keyed hash: see `Journal.createPseudonym`. */
-export function createPseudonym(secret: string, identity: string): string {
-  const hash = Buffer.from(digest(secret, identity, "sha256"), "base64");
-  return hash.toString("hex").slice(0, 8);
-}
 
 /** Parameters whose values many events have in common. */
 const COMMON_NAMES = new Set(["type", "factor_type", "account_sid", "service_sid"]);
 /** A value that is shorter is masked only where it is a word: "me" also occurs in "time". */
 const MIN_PART_CHARACTERS = 6;
-/** The least of a value at the end of a text that shows that the text was cut within it. */
+/** The least of a value that shows that a text was cut within it. */
 const MIN_CUT_CHARACTERS = 3;
 
 const MAX_ERROR_CHARACTERS = 500;
@@ -38,23 +15,23 @@ const MAX_LEVELS = 32;
 const NOT_SHOWN = "(not shown)";
 
 /**
- * Cuts a text of the handlers of an event, and masks the values of the event unless it `reveals`. Of
- * an event that is not known, only what is before the first colon remains: the code of an error.
+ * Cuts a text of handlers, and masks the values of their event unless it `reveals`. Without an event,
+ * only what is before the first colon remains: the code of an error.
  */
-export function maskText(text: string, event: Event | undefined, reveals = false): string {
+export function maskText(text: string, event: AnyEvent | undefined, reveals = false): string {
   const cut = cutText(text, MAX_ERROR_CHARACTERS);
   if (reveals) return cut;
   return event === undefined ? cut.replace(/:.*$/s, "") : maskValues(cut, event, cut.endsWith("…"));
 }
 
 /**
- * Replaces each value of an event in a text by the name of its parameter, such as
- * `<entity_identity>`: also a value within its JSON, in another case or percent-encoded, and the
- * start of one at the end of a text that was cut. So one failure has one text for all users.
+ * Replaces each value of an event by the name of its parameter, such as `<entity_identity>`: also in
+ * its JSON, in another case or percent-encoded, and the start of a value at the end of a text that was
+ * cut. So one failure has one text for all users.
  *
  * @returns `(not shown)` for an event with too many texts.
  */
-function maskValues(text: string, event: Event, isCut: boolean): string {
+function maskValues(text: string, event: AnyEvent, isCut: boolean): string {
   const texts = listOwnTexts(event);
   if (texts === undefined) return NOT_SHOWN;
   const lower = toLowerCase(text);
@@ -80,8 +57,8 @@ function maskValues(text: string, event: Event, isCut: boolean): string {
   return Array.from({ length: text.length }, (_, at) => names[at] ?? text.charAt(at)).join("");
 }
 
-/** Lists the texts of an event with the names of their parameters; undefined for too many. */
-function listOwnTexts({ params }: Event): Map<string, string> | undefined {
+/** Maps the texts of an event to their parameters; undefined for too many. */
+function listOwnTexts({ params }: AnyEvent): Map<string, string> | undefined {
   const texts = new Map<string, string>();
   for (const [name, value] of params) {
     if (COMMON_NAMES.has(name)) continue;
@@ -98,7 +75,6 @@ function listOwnTexts({ params }: Event): Map<string, string> | undefined {
   return texts;
 }
 
-/** The spellings of a value that may be in a text. */
 function listSpellings(value: string): string[] {
   return [value, JSON.stringify(value).slice(1, -1), encodeURIComponent(value.toWellFormed())];
 }

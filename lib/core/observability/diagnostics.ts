@@ -13,7 +13,7 @@ import type { DeliveryResult } from "../event/event";
 export interface Diagnostics {
   /** A webhook request arrived. */
   received: { method: string };
-  /** A webhook request was rejected; `parameter` is that of `WebhookError`. */
+  /** A webhook request was rejected; `parameter` as in `WebhookError`. */
   rejected: { code: string; status: number; durationMs: number; parameter?: string };
   /** A store or a token lookup failed or did not respond, and is retried. */
   retrying: object;
@@ -33,7 +33,6 @@ export interface Diagnostics {
   "dead-lettered": { type: string; attempts: number };
 }
 
-/** The names of the diagnostics channels. */
 export const DIAGNOSTIC_NAMES = [
   "received",
   "rejected",
@@ -51,10 +50,7 @@ const channels = new Map<keyof Diagnostics, Channel>(
   DIAGNOSTIC_NAMES.map((name) => [name, channel(`express-push-verification:${name}`)]),
 );
 
-/**
- * Publishes a message on a channel that has a subscriber. An error of a subscriber does not change a
- * response.
- */
+/** Publishes a message. An error of a subscriber does not change a response. */
 export function publish<Name extends keyof Diagnostics>(
   name: Name,
   describe: () => Diagnostics[Name],
@@ -63,8 +59,8 @@ export function publish<Name extends keyof Diagnostics>(
   if (open?.hasSubscribers === true) open.publish(describe());
 }
 
-/** Fields that a subscriber may add to a message when its operation starts, and finds there at its end. */
-export interface TracedOperation<Result> {
+/** What a subscriber may add when an operation starts, and finds at its end. */
+interface TracedOperation<Result> {
   /** Runs the operation, and with it the handlers: a subscriber sets it to activate a context. */
   around?: (<Value>(run: () => Value) => Value) | undefined;
   /** Set when the operation has ended. */
@@ -115,7 +111,6 @@ export interface Traces {
   poll: TracedOperation<unknown>;
 }
 
-/** The names of the tracing channels. */
 export const TRACE_NAMES = [
   "receive",
   "store",

@@ -2,7 +2,7 @@ import { subscribe } from "node:diagnostics_channel";
 import { isPushEventType } from "../event/event";
 import { DIAGNOSTIC_NAMES, type Diagnostics } from "./diagnostics";
 
-/** The upper limits of the durations that are counted together, in seconds. */
+/** In seconds. */
 const BUCKETS = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 8];
 
 interface Histogram {
@@ -72,7 +72,6 @@ function describeHistogram([labels, { counts, count, sum }]: [string, Histogram]
   ];
 }
 
-/** Prometheus counts time in seconds, and joins words with an underscore. */
 function describeGauge([key, value]: [string, unknown]): string[] {
   if (typeof value !== "number") return [];
   const [unit, amount] = key.endsWith("Ms") ? ["_seconds", value / 1_000] : ["", value];

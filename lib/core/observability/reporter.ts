@@ -1,5 +1,5 @@
 import { publish } from "./diagnostics";
-import type { DeliveryResult, PushEvent, UnknownPushEvent } from "../event/event";
+import type { DeliveryResult, PushEvent, UnknownPushEvent, AnyEvent } from "../event/event";
 import { describeCause } from "../../kit/neutral-cause";
 import type { WebhookError } from "../errors/webhook-error";
 import type { WebhookErrorCode } from "../errors/codes";
@@ -13,7 +13,7 @@ export interface RejectedRequest {
   method: string;
   /** The path without the query, which contains the parameters of a GET request. */
   path: string;
-  /** The address of the peer: behind a proxy, that of the proxy. */
+  /** The address of the peer: behind a proxy, the proxy. */
   remoteAddress: string | undefined;
 }
 
@@ -58,16 +58,13 @@ const EXPLAIN_EVERY_MS = 60_000;
 
 /**
  * Reports the results and failures of a receiver or a worker to its listeners and its logger. Without
- * a logger and a listener, the first rejection or failure of each code emits a process warning with
- * its cause: otherwise it would leave no trace.
+ * either, the first rejection or failure of each code emits a process warning with its cause.
  */
 export class Reporter {
   readonly #logger: Logger | undefined;
-  /** Fields of each line. */
   readonly #common: object;
   readonly #errorListeners = new Set<ErrorListener>();
   readonly #rejectedListeners = new Set<RejectedListener>();
-  /** When a rejection of each code was explained for the logger. */
   readonly #explainedAtMs = new Map<WebhookErrorCode, number>();
 
   /** @param common fields of each line: the names of the receiver or the queue. */
@@ -84,8 +81,8 @@ export class Reporter {
     this.#rejectedListeners.add(listener);
   }
 
-  /** Reports a failure of handlers, of a store or of the receiver; `run` are fields of its line. */
-  error(error: WebhookError, event?: PushEvent | UnknownPushEvent, run: object = {}): void {
+  /** Reports a failure; `run` are fields of its line. */
+  error(error: WebhookError, event?: AnyEvent, run: object = {}): void {
     const fields = () => ({ code: error.code, ...identify(event), ...run, err: error });
     this.#log("error", fields, error.message);
     for (const listener of this.#errorListeners) callSafely(listener, () => listener(error, event));
@@ -112,7 +109,7 @@ export class Reporter {
   }
 
   /** Reports an event that no handler has received, and no login waits for. */
-  unhandled(event: PushEvent | UnknownPushEvent): void {
+  unhandled(event: AnyEvent): void {
     const { type } = event;
     publish("unhandled", () => ({ type }));
     const message = `No handler ran for an event of the type ${JSON.stringify(type)}. Add one with push.on, or push.onUnhandled(() => {}) to ignore such events.`;
@@ -122,7 +119,7 @@ export class Reporter {
   }
 
   /** Reports the result of a delivery. */
-  delivered(event: PushEvent | UnknownPushEvent, result: DeliveryResult): void {
+  delivered(event: AnyEvent, result: DeliveryResult): void {
     if (result !== "new") publish(result, () => ({ type: event.type }));
     const level = result === "conflict" ? "warn" : "debug";
     this.#log(level, () => ({ ...identify(event), result }), MESSAGES[result]);
@@ -173,7 +170,7 @@ function isFailure({ status, code }: WebhookError): boolean {
   return status >= 500 && code !== "CLOSING";
 }
 
-function identify(event: PushEvent | UnknownPushEvent | undefined): object {
+function identify(event: AnyEvent | undefined): object {
   if (event === undefined) return {};
   // A type that this version does not know, and a uuid, may be any text.
   return { type: escapeControls(event.type), uuid: escapeControls(event.uuid) };

@@ -12,9 +12,8 @@ import { fillVerifyDefaults, VERIFY_RULES, type VerifyOptions } from "./verify-o
 import { readGiven } from "./verify-push-request";
 
 /**
- * The options of the receiver that the request is for. Other options of `pushWebhooks` are ignored,
- * so that its options object can be passed unchanged: a receiver may still reject the method, the
- * account or the service.
+ * The options of the receiver that the request is for. Other options of `pushWebhooks` are ignored, so
+ * its options object can be passed: a receiver may still reject the method, the account or the service.
  */
 export interface ReceiverSettings {
   /**

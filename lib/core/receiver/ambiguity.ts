@@ -1,10 +1,10 @@
-import { PUSH_EVENT_TYPES, type PushEvent, type UnknownPushEvent } from "../event/event";
+import { PUSH_EVENT_TYPES, type PushEvent, type AnyEvent } from "../event/event";
 import { KNOWN_NAMES, type PushEventVersion } from "../event/event-parameters";
 import type { Pair } from "../../kit/pairs";
 import { SID_DIGITS } from "../../kit/sid";
 
 /** Why the text of a signed request may be read as another event. */
-export interface Ambiguity {
+interface Ambiguity {
   /** Repeats no value of the request. */
   reason: string;
   /** The parameter to declare, or the one that holds the text; undefined if its name is not shown. */
@@ -101,7 +101,7 @@ export class AmbiguityCheck {
   }
 
   /** @param text the sorted names and values of `event.params`, joined as they are signed. */
-  find(event: PushEvent | UnknownPushEvent, text: string): Ambiguity | undefined {
+  find(event: AnyEvent, text: string): Ambiguity | undefined {
     const problem = this.#readText(event, text);
     if (problem === undefined) return undefined;
     const { reason, parameter, after = "", before = "", ending, contained = [] } = problem;
@@ -119,7 +119,7 @@ export class AmbiguityCheck {
     );
   }
 
-  #readText(event: PushEvent | UnknownPushEvent, text: string): Problem | undefined {
+  #readText(event: AnyEvent, text: string): Problem | undefined {
     if (OTHER_PRODUCT.some((part) => text.includes(part))) {
       const reason = "it contains a parameter of another product";
       return { reason, parameter: ACCOUNT_SID, contained: OTHER_PRODUCT };
@@ -142,7 +142,7 @@ export class AmbiguityCheck {
   }
 
   /** Reads type and uuid, after all text that a device chooses. */
-  #readTail(event: PushEvent | UnknownPushEvent, tail: string): Problem | undefined {
+  #readTail(event: AnyEvent, tail: string): Problem | undefined {
     if (!this.#mayHaveNamesAfterType && event.version !== undefined) {
       // No name is between type and uuid, so all of the rest is the uuid.
       const beforeUuid = `type${event.type}uuid`;
@@ -204,8 +204,8 @@ export class AmbiguityCheck {
 }
 
 /**
- * Finds why the parameters of a signed GET are not those of a push event: its separators leave one
- * reading, but other products sign URLs that an attacker chooses, and append their parameters.
+ * Finds why a signed GET is not a push event: its separators leave one reading, but other products
+ * sign URLs that an attacker chooses, and append their parameters.
  */
 export function findForeignParameter(
   params: readonly Pair[],
@@ -238,7 +238,7 @@ type SidPlaces = Record<"account_sid" | "challenge_sid" | "factor_sid" | "servic
 
 /**
  * Finds the SIDs by their names: each occurs once, and `account_sid=A`, as in a GET, never. Skips
- * those of declared parameters whose names end like one of the four.
+ * declared parameters whose names end like one of the four.
  */
 function findSids(text: string, declared: readonly string[]): SidPlaces {
   const places = { account_sid: 0, challenge_sid: 0, factor_sid: 0, service_sid: 0 };
@@ -287,15 +287,18 @@ function containsSid(name: keyof SidPlaces): Problem {
   return { reason: `the text contains ${name} and a SID twice`, parameter: name, contained };
 }
 
-/** Returns whether the one SID of a parameter is that of the event; undefined: both have none. */
+/** Returns whether a parameter has one SID, which the event has too; undefined: both have none. */
 function isAt(text: string, at: number, sid: string | undefined): boolean {
   return sid === undefined ? at === 0 : at > 0 && text.startsWith(sid, at);
 }
 
 /**
- * Finds the only match of a global pattern. Its first group is undefined in a match that is a part
- * of a longer name. Such a match counts unless the text begins with another one, because then no
- * value is before it that could contain the other; or unless its value cannot be a genuine one.
+ * Finds the only match of a global pattern; undefined for none, and for several. Its first group is
+ * undefined in a match within a longer name. With `subtype` and `zuuid` declared:
+ *
+ * - `subtypechallenge.approvedtypechallenge.denied` has two: a value may end with `sub`.
+ * - `subtypehometypechallenge.denied` has one: `home` is no type.
+ * - `uuid<UUID>zuuid<UUID>` has one, which begins the text: no value can contain it.
  */
 function findOnly(pattern: RegExp, text: string, isPlausible: (value: string) => boolean) {
   let found: { index: number; end: number; value: string } | undefined;

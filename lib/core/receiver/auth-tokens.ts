@@ -1,11 +1,11 @@
 import { createRequestRetry } from "../delivery/retry-request";
-import { within } from "../../kit/retry";
+import { within } from "../../kit/response-timeout";
 import { createNeutralCause } from "../../kit/neutral-cause";
 import { WebhookError } from "../errors/webhook-error";
 import type { Pair } from "../../kit/pairs";
 import { isSid } from "../../kit/sid";
 import { FairMap } from "../../kit/fair-map";
-import { LookupSlots } from "./lookup-slots";
+import { LOOKUP_MS, LookupSlots } from "./lookup-slots";
 import { isAuthToken, warnOfShortToken, warnOfUnusableToken } from "../../kit/auth-token";
 import type { KeyObject } from "node:crypto";
 import { createTokenKey } from "../signature/hmac";
@@ -21,7 +21,7 @@ export interface ClaimedIdentity {
   service_sid?: string;
 }
 
-/** The tokens of an account and the services that may use them. */
+/** The tokens of an account, and the services that may use them. */
 export interface AccountTokens {
   authToken: AuthTokens;
   /** The services of the account whose events are accepted. @default every service */
@@ -43,7 +43,7 @@ export type AuthTokenResolver = (
 ) => ResolvedTokens | Promise<ResolvedTokens>;
 type ResolvedTokens = AuthTokens | AccountTokens | undefined;
 
-/** The tokens of the account that a webhook request claims to come from. */
+/** The tokens of the account that a webhook request claims. */
 export interface FoundTokens {
   /** May be empty. */
   tokens: readonly string[];
@@ -51,9 +51,8 @@ export interface FoundTokens {
   keys: readonly KeyObject[];
   /** The services that the tokens may sign for; undefined for every service. */
   serviceSids: readonly string[] | undefined;
-  /** Whether a token has signed a request since a lookup: if none does now, there may be a new one. */
+  /** Whether one of the tokens has signed a request: if none does now, there may be a new one. */
   readonly hasMatched: boolean;
-  /** Notes that one of the tokens has signed a request. */
   noteMatch(): void;
 }
 
@@ -65,7 +64,7 @@ export interface FoundTokens {
  * @throws WebhookError `TOKEN_UNAVAILABLE` if the resolver failed or did not respond, `OVERLOADED` if
  *   too many lookups wait.
  */
-export type FindTokens = (
+type FindTokens = (
   claimed: ClaimedIdentity,
   deadlineAtMs?: number,
   outdated?: FoundTokens,
@@ -80,19 +79,14 @@ interface Identity {
   failedUntilAtMs: number;
   /** The lookup that requests with this identity share. */
   running?: Promise<FoundTokens> | undefined;
-  /** The last error of the resolver in this lookup. */
+  /** The last error of this lookup. */
   thrown?: unknown;
 }
 
-/** How many lookups of verified identities run at a time, and of others too. */
-const MAX_RUNNING = 50;
-const MAX_WAITING = 1_000;
 const MAX_IDENTITIES = 20_000;
-/** How long a request waits for its tokens. */
-const LOOKUP_MS = 8_000;
 /** How long tokens are used without a lookup, and how long an unverified identity has none. */
 const FOUND_MS = 1_000;
-/** How long an identity that is not verified is not looked up after a failure. */
+/** How long an unverified identity is not looked up after a failure. */
 const FAILED_MS = 2_000;
 
 const findTokensByResolver = new WeakMap<AuthTokenResolver, FindTokens>();
@@ -112,10 +106,10 @@ export function createFindTokens(authToken: AuthTokens | AuthTokenResolver): Fin
 
 /**
  * Looks tokens up as a remote key set is fetched: requests with the same claimed identity share a
- * lookup, its result is kept for a while, also that there is none, and few lookups run at a time. The
- * request is not authenticated yet. So half of the lookups are reserved for identities that a
- * signature has verified, and accounts share each half equally: neither requests with invented
- * accounts nor another account can delay these.
+ * lookup, its result is kept for a while, and few lookups run at a time.
+ *
+ * The request is not authenticated yet. So half of the lookups are reserved for identities that a
+ * signature has verified, and accounts share each half equally: invented accounts cannot delay them.
  */
 class TokenLookup {
   // Invented accounts cannot evict verified ones: those that are only claimed share one account.
@@ -152,7 +146,7 @@ class TokenLookup {
     return identity;
   }
 
-  /** Awaits a lookup until the deadline of the request; the lookup continues for other requests. */
+  /** Awaits a lookup until the deadline of the request; it continues for other requests. */
   async #lookUpUntil(identity: Identity, deadlineAtMs: number): Promise<FoundTokens> {
     identity.running ??= this.#lookUp(identity);
     const leftMs = deadlineAtMs - performance.now();
@@ -207,10 +201,7 @@ class TokenLookup {
 
 type LimitedLookup = ReturnType<typeof createLimitedLookup>;
 
-/**
- * Creates a function that looks tokens up as soon as its account has a slot, again after a failure. It
- * throws a WebhookError `OVERLOADED` when more than 1,000 lookups wait.
- */
+/** Creates a function that looks tokens up when its account has a slot, and again after a failure. */
 function createLimitedLookup(authToken: AuthTokenResolver) {
   const retry = createRequestRetry({
     code: "TOKEN_UNAVAILABLE",
@@ -220,7 +211,7 @@ function createLimitedLookup(authToken: AuthTokenResolver) {
     // Few attempts, because the request is not authenticated yet.
     pauses: { firstMs: 500, longestMs: 4_000 },
   });
-  const slots = new LookupSlots(MAX_RUNNING, MAX_WAITING);
+  const slots = new LookupSlots();
 
   async function runInSlot(claimed: ClaimedIdentity): Promise<unknown> {
     const { account_sid = "" } = claimed;
@@ -236,7 +227,7 @@ function createLimitedLookup(authToken: AuthTokenResolver) {
     retry(() => runInSlot(claimed), undefined, onAttemptFailed);
 }
 
-/** Reads the identity that parameters claim; omits a parameter that does not have the form of a SID. */
+/** Reads the identity that parameters claim. */
 export function readClaimedIdentity(params: readonly Pair[]): ClaimedIdentity {
   const claimed: ClaimedIdentity = {};
   for (const [name, value] of params) {

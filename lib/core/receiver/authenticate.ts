@@ -6,7 +6,7 @@ import {
 } from "./auth-tokens";
 import { readForm } from "./body";
 import { createExplainBudget } from "../signature/explain-budget";
-import { uncoveredBody, type CheckedHeaders } from "./method-and-headers";
+import { createUncoveredBodyError, type CheckedHeaders } from "./method-and-headers";
 import { joinReceivedUrl, type IncomingRequest } from "./incoming-request";
 import type { PushMethod, VerifySettings } from "./verify-options";
 import { andThen } from "../../kit/pending";
@@ -17,7 +17,8 @@ import type { SignatureReport } from "../errors/signature-causes";
 import type { ExplainSignatureOptions } from "../signature/explain/options";
 import { signText } from "../signature/hmac";
 import { findMatch, type SignatureMatch } from "../signature/signature";
-import { createGetParts, createPostParts, type SignedParts } from "../signature/signed-parts";
+import { createGetParts, createPostParts } from "../signature/signed-parts";
+import type { SignedParts, SignedReadings } from "../signature/signed-parts";
 
 /** A webhook request that the account which it claims has signed. */
 export interface AuthenticatedRequest {
@@ -74,10 +75,10 @@ export function createAuthenticate(
   function reject(
     request: IncomingRequest,
     headers: CheckedHeaders,
-    [parts]: readonly SignedParts[],
+    [parts]: SignedReadings,
     found: FoundTokens,
   ): never {
-    const explain = explainLater(request, headers, parts as SignedParts, found);
+    const explain = explainLater(request, headers, parts, found);
     throw createMismatch(found.tokens, messageBudget, explain);
   }
 
@@ -89,8 +90,8 @@ export function createAuthenticate(
   ): AuthenticatedRequest | Promise<AuthenticatedRequest> {
     const { method } = headers;
     const form = readForm(request.body, limitBytes);
-    if (method === "GET" && form.pairs.length > 0) throw uncoveredBody();
-    // Several when a GET fits several publicUrls; the last one has the parameters of all of them.
+    if (method === "GET" && form.pairs.length > 0) throw createUncoveredBodyError();
+    // Of several readings, the last one has the parameters of all.
     const readings = method === "GET" ? getParts(request.target) : postParts(form);
     const claimed =
       typeof authToken === "function"
@@ -112,7 +113,6 @@ export function createAuthenticate(
 
 const NO_CLAIM: ClaimedIdentity = {};
 
-/** Finds the first reading of a request that one of the tokens has signed. */
 function findSigned(
   { method, signature }: CheckedHeaders,
   readings: readonly SignedParts[],
@@ -127,10 +127,7 @@ function findSigned(
   return undefined;
 }
 
-/**
- * Returns the function that lists the signatures which the other tokens make; undefined when there is
- * one token. On demand: only a conflict needs them.
- */
+/** Returns the function that lists the signatures which other tokens make: only a conflict needs them. */
 export function listOthersLater({ found, match, parts }: AuthenticatedRequest) {
   const { keys } = found;
   if (keys.length === 1) return undefined;
@@ -139,10 +136,7 @@ export function listOthersLater({ found, match, parts }: AuthenticatedRequest) {
     keys.toSpliced(authTokenIndex, 1).map((key) => signText(key, signedUrl, parts.joined));
 }
 
-/**
- * Reads the claimed identity before its tokens are looked up: the database of the app is not asked
- * for accounts and services that are not allowed.
- */
+/** Reads the claimed identity. No token is looked up for accounts and services that are not allowed. */
 function readAllowedClaim(
   params: readonly Pair[],
   { allowedAccountSids, allowedServiceSids }: VerifySettings,
@@ -160,7 +154,6 @@ function readAllowedClaim(
 /** How many messages name the cause within 60 s; it takes some tens of milliseconds to find. */
 const EXPLAINED_MESSAGES = 3;
 
-/** Creates the error of a signature that none of these tokens made; its message names the cause. */
 function createMismatch(
   tokens: readonly string[],
   messageBudget: ReturnType<typeof createExplainBudget>,

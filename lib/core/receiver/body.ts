@@ -3,7 +3,7 @@ import { clearTimeout } from "node:timers";
 import { isUint8Array } from "node:util/types";
 import { Callbacks } from "../../kit/callbacks";
 import { WebhookError } from "../errors/webhook-error";
-import { listFlatPairs, type Pair } from "../../kit/pairs";
+import { listFlatPairs } from "../../kit/pairs";
 import { encodeForm } from "../../kit/text";
 import { assertWellFormed, decodeForm, isRawBody, type Form } from "../event/form";
 
@@ -14,28 +14,22 @@ import { assertWellFormed, decodeForm, isRawBody, type Form } from "../event/for
  */
 export function readForm(body: unknown, limitBytes: number): Form {
   if (isRawBody(body)) {
-    if (Buffer.byteLength(body) > limitBytes) throw tooLarge(limitBytes);
+    if (Buffer.byteLength(body) > limitBytes) throw createTooLargeError(limitBytes);
     return decodeForm(body);
   }
   // Another parser decoded the body. A nested form cannot be verified: nesting loses names.
   const pairs = listFlatPairs(body);
-  if (pairs === undefined) throw consumed(NOTHING_KEPT);
+  if (pairs === undefined) throw createConsumedError(NOTHING_KEPT);
   let bytes = 0;
   for (const [name, value] of pairs) {
     assertWellFormed(name);
     assertWellFormed(value);
     bytes += Buffer.byteLength(name) + Buffer.byteLength(value);
   }
-  if (bytes > limitBytes) throw tooLarge(limitBytes);
+  if (bytes > limitBytes) throw createTooLargeError(limitBytes);
   return decodeForm(encodeForm(pairs));
 }
 
-/** Reads the parameters of a form; see {@link readForm}. */
-export function readParams(body: unknown, limitBytes: number): readonly Pair[] {
-  return readForm(body, limitBytes).pairs;
-}
-
-/** Collects the chunks of a body. */
 class BodyCollector {
   // One buffer: a client may send a chunk per byte, and each chunk would take 200 bytes.
   #buffer: Uint8Array | undefined;
@@ -50,10 +44,10 @@ class BodyCollector {
    */
   add(part: unknown, encoding?: BufferEncoding | null): void {
     const chunk = typeof part === "string" ? Buffer.from(part, encoding ?? "utf8") : part;
-    if (!isUint8Array(chunk)) throw consumed("the stream has neither bytes nor text");
+    if (!isUint8Array(chunk)) throw createConsumedError("the stream has neither bytes nor text");
     const start = this.#bytes;
     this.#bytes += chunk.length;
-    if (this.#bytes > this.limitBytes) throw tooLarge(this.limitBytes);
+    if (this.#bytes > this.limitBytes) throw createTooLargeError(this.limitBytes);
     // Usually the first chunk is the whole body.
     if (this.#buffer === undefined) {
       this.#buffer = chunk;
@@ -66,7 +60,6 @@ class BodyCollector {
     this.#buffer.set(chunk, start);
   }
 
-  /** Returns the collected bytes. */
   take(): Uint8Array {
     const buffer = this.#buffer ?? new Uint8Array();
     return buffer.length === this.#bytes ? buffer : buffer.subarray(0, this.#bytes);
@@ -83,7 +76,7 @@ export function readAgain(req: IncomingMessage, { limitBytes }: BodyLimits): Uin
 /** Reads the stream of a request, within the limits. */
 export function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
-    if (req.destroyed) return reject(truncated(req.errored));
+    if (req.destroyed) return reject(createTruncatedError(req.errored));
     const callbacks = new Callbacks(reject);
     const collector = new BodyCollector(limits.limitBytes);
     let isSettled = false;
@@ -96,7 +89,7 @@ export function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promis
       req.pause();
     };
     const cut = (cause?: unknown) => {
-      if (!isSettled) fail(truncated(cause));
+      if (!isSettled) fail(createTruncatedError(cause));
     };
     callbacks
       .on(req, "data", (chunk: unknown) => {
@@ -121,7 +114,11 @@ export function readNodeStream(req: IncomingMessage, limits: BodyLimits): Promis
       if (isSettled) return;
       timer = callbacks.setTimeout(() => {
         const isHeld = req.readableLength > 0;
-        fail(isHeld ? consumed("another listener holds the stream") : bodyTimeout(limits));
+        fail(
+          isHeld
+            ? createConsumedError("another listener holds the stream")
+            : createBodyTimeoutError(limits),
+        );
       }, bodyTimeMs(limits));
     });
   });
@@ -138,14 +135,14 @@ export async function readWebStream(body: ReadableStream, limits: BodyLimits): P
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
     const callbacks = new Callbacks(reject);
-    timer = callbacks.setTimeout(() => reject(bodyTimeout(limits)), bodyTimeMs(limits));
+    timer = callbacks.setTimeout(() => reject(createBodyTimeoutError(limits)), bodyTimeMs(limits));
   });
   try {
     return await Promise.race([collect(reader, limits), late]);
   } catch (error) {
     // It ends a pending read. Not awaited: a source that hangs would delay the response.
     cancel(reader).catch(() => "the error of the read is thrown");
-    throw error instanceof WebhookError ? error : truncated(error);
+    throw error instanceof WebhookError ? error : createTruncatedError(error);
   } finally {
     clearTimeout(timer);
   }
@@ -166,8 +163,7 @@ async function cancel(reader: Reader): Promise<void> {
   await reader.cancel();
 }
 
-/** Returns the error of a body that is over the limit. */
-export function tooLarge(limitBytes: number): WebhookError {
+export function createTooLargeError(limitBytes: number): WebhookError {
   return new WebhookError("BODY_TOO_LARGE", `The body is over limitBytes, ${limitBytes} bytes.`);
 }
 
@@ -184,14 +180,12 @@ export function bodyTimeMs({ deadlineMs = MAX_BODY_MS }: Pick<BodyLimits, "deadl
 
 const MAX_BODY_MS = 10_000;
 
-/** Returns the error of a body that did not arrive in time. */
-function bodyTimeout(limits: BodyLimits): WebhookError {
+function createBodyTimeoutError(limits: BodyLimits): WebhookError {
   const message = `The body was not complete within ${bodyTimeMs(limits)} ms, the shorter of 10 s and deadlineMs.`;
   return new WebhookError("BODY_TIMEOUT", message);
 }
 
-/** Returns the error of a body that is not complete. */
-function truncated(cause: unknown): WebhookError {
+function createTruncatedError(cause: unknown): WebhookError {
   const message = "The body ended, or the client disconnected, before all of the body was read.";
   return new WebhookError("BODY_MALFORMED", message, { cause });
 }
@@ -202,8 +196,8 @@ const MOUNT_BEFORE =
 /** What is left of a body that cannot be used. */
 export const NOTHING_KEPT = "it kept neither bytes, text nor a flat form";
 
-/** Returns the error of a body that another middleware has read; `found` says what is left of it. */
-export function consumed(found: string, fix = MOUNT_BEFORE): WebhookError {
+/** `found` says what another middleware has left of the body. */
+export function createConsumedError(found: string, fix = MOUNT_BEFORE): WebhookError {
   const message = `Another middleware has read the body: ${found}. ${fix}`;
   return new WebhookError("BODY_CONSUMED", message);
 }

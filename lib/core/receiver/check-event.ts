@@ -2,7 +2,7 @@ import { AmbiguityCheck, findForeignParameter } from "./ambiguity";
 import { listOthersLater, type AuthenticatedRequest } from "./authenticate";
 import type { VerifySettings } from "./verify-options";
 import { WebhookError } from "../errors/webhook-error";
-import { isPushEvent, type PushEvent, type UnknownPushEvent } from "../event/event";
+import { isPushEvent, type AnyEvent } from "../event/event";
 import { parseEvent } from "../event/parse";
 import { hashText } from "../../kit/hash";
 
@@ -50,7 +50,7 @@ export function createCheckEvent(settings: VerifySettings) {
   };
 }
 
-/** Returns the hashes of the content of a request, as a `RequestIdentity` has them. */
+/** Returns the hashes of a `RequestIdentity`. */
 function hashContent(authenticated: AuthenticatedRequest, isAmbiguous: boolean) {
   const { signature, parts } = authenticated;
   const listOthers = listOthersLater(authenticated);
@@ -66,11 +66,10 @@ function hashContent(authenticated: AuthenticatedRequest, isAmbiguous: boolean) 
 
 const ALLOW = "Add its SID there, or remove its Webhook at the service.";
 
-/** Returns why the account or the service of an event is not allowed; undefined if both are. */
 function findNotAllowed(
   { allowedAccountSids, allowedServiceSids }: VerifySettings,
   tokenServiceSids: readonly string[] | undefined,
-  { account_sid, service_sid = "" }: PushEvent | UnknownPushEvent,
+  { account_sid, service_sid = "" }: AnyEvent,
 ): string | undefined {
   if (allowedAccountSids?.has(account_sid) === false) return "account is not in allowedAccountSids";
   if (allowedServiceSids?.has(service_sid) === false) return "service is not in allowedServiceSids";

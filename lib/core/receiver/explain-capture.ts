@@ -7,7 +7,7 @@ import { createGetParts, UncoveredTargetError } from "../signature/signed-parts"
 import { joinReceivedUrl } from "./incoming-request";
 
 /** A captured webhook request, as a `Capture` is written; undefined what is not known. */
-export interface ExplainedCapture {
+interface ExplainedCapture {
   method: string;
   url: string | undefined;
   headers: readonly Pair[];
@@ -15,7 +15,7 @@ export interface ExplainedCapture {
 }
 
 /** The receiver of a capture, and the signature that it got. */
-export interface CaptureContext extends Pick<
+interface CaptureContext extends Pick<
   ExplainSignatureOptions,
   "authToken" | "signature" | "accountSid"
 > {
@@ -41,7 +41,7 @@ export function explainCapture(
   }
   try {
     const [parts] = createGetParts([publicUrl], "exact")(receivedUrl ?? "");
-    const url = parts?.signedUrls[0] ?? publicUrl;
+    const url = parts.signedUrls[0] ?? publicUrl;
     return explain({ ...common, url, method, params: [] });
   } catch (error) {
     return error instanceof UncoveredTargetError

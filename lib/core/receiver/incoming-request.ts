@@ -18,8 +18,8 @@ export interface IncomingRequest {
   /** Returns all headers, in the order and the spelling of arrival. */
   listHeaders(): readonly Pair[];
   /**
-   * Set by `readBody` when another middleware may have kept a part of the body: the error of a body
-   * that does not match its signature.
+   * Set by `readBody` when another middleware may have kept a part of the body: the error if it does
+   * not match its signature.
    */
   readonly incompleteBody?: WebhookError | undefined;
   /**
@@ -35,9 +35,8 @@ export interface IncomingRequest {
 }
 
 /**
- * Returns the URL that a request shows: the original target and the prefix, host and
- * scheme that a proxy passes on. The client chooses these headers, so the URL is a hint for
- * explanations, and no signature is verified against it.
+ * Returns the URL that a request shows, with the prefix, host and scheme that a proxy passes on. The
+ * client chooses these headers: no signature is verified against it.
  */
 export function joinReceivedUrl(request: Pick<IncomingRequest, "target" | "listHeader">): string {
   const { target } = request;
@@ -73,7 +72,7 @@ export function captureRequest(request: IncomingRequest): Capture | undefined {
   return { method, url, headers: [...request.listHeaders()], body: base64 };
 }
 
-/** Describes a rejected request for logs; its path is that of {@link shortenPath}. */
+/** Describes a rejected request for logs. */
 export function describeRequest(request: IncomingRequest): RejectedRequest {
   const { method, target, remoteAddress } = request;
   return { method, path: shortenPath(target), remoteAddress };

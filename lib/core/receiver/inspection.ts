@@ -9,7 +9,7 @@ import type { Journal, RequestEntry } from "../journal/journal";
 import type { RejectedRequest } from "../observability/reporter";
 import { callSafely } from "../../kit/safe-call";
 import { signRequest } from "../signature/signed-request";
-import { readParams } from "./body";
+import { readForm } from "./body";
 import type { PushWebhooksSettings } from "./options";
 import { describeRequest, type IncomingRequest } from "./incoming-request";
 
@@ -34,8 +34,8 @@ export interface ObservedRequest {
   readClaims(): readonly Pair[];
 }
 
-/** Receives a request when its response is decided, and again if its handlers fail after that. */
-export type RequestObserver = (request: ObservedRequest) => void;
+/** Receives a request when its response is decided, and again if its handlers fail later. */
+type RequestObserver = (request: ObservedRequest) => void;
 
 /** The view of a receiver for an admin console: it never holds a token. */
 export interface ReceiverInspection extends Readonly<ReturnType<typeof inspectSettings>> {
@@ -113,8 +113,8 @@ export function createObservers() {
 
   return {
     /**
-     * Starts to observe a request. Returns the function that tells its result, which is called
-     * again for a failure after that; undefined, at no cost, while there is no observer.
+     * Starts to observe a request. Returns the function that tells its result, and a later failure;
+     * undefined while there is no observer.
      */
     start(incoming: IncomingRequest, startMs: number) {
       if (observers.size === 0) return undefined;
@@ -151,10 +151,9 @@ function readSender(incoming: IncomingRequest) {
   return { forwardedFor, userAgent };
 }
 
-/** Reads the parameters of a request, which its sender may have invented; none if it cannot. */
 function readClaims({ method, target, body }: IncomingRequest) {
   try {
-    return readParams(method === "GET" ? target.split("?", 2)[1] : body, MAX_CLAIMED_BYTES);
+    return readForm(method === "GET" ? target.split("?", 2)[1] : body, MAX_CLAIMED_BYTES).pairs;
   } catch {
     return [];
   }

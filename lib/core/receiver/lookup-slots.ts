@@ -1,17 +1,19 @@
 import { WebhookError } from "../errors/webhook-error";
 
-/** A lookup that waits for a slot. */
 interface Waiting {
   lapsesAtMs: number;
   start: () => void;
   reject: (reason: unknown) => void;
 }
 
-/** How long a lookup waits: its request gives up then. */
-const WAIT_MS = 8_000;
+/** How long a request waits for its tokens. */
+export const LOOKUP_MS = 8_000;
+/** How many lookups run at a time. */
+const SLOTS = 50;
+const MAX_WAITING = 1_000;
 
 /**
- * Slots of lookups, which accounts share: a free slot goes to the account that has the fewest, and
+ * Slots of lookups, which claimed accounts share: a free slot goes to the account that has the fewest, and
  * there to the newest lookup, because under overload the oldest ones are about to time out. So an
  * account that invents services delays its own lookups only.
  */
@@ -22,35 +24,30 @@ export class LookupSlots {
   #takenCount = 0;
   #waitingCount = 0;
 
-  constructor(
-    readonly slotCount: number,
-    readonly maxWaiting: number,
-  ) {}
-
   /**
    * Resolves when the account has a slot.
    *
    * @throws WebhookError `OVERLOADED` when too many lookups wait, for the oldest one of the account that
    *   has the most.
    */
-  async take(account: string): Promise<void> {
-    if (this.#takenCount < this.slotCount) return this.#give(account);
+  async take(accountSid: string): Promise<void> {
+    if (this.#takenCount < SLOTS) return this.#give(accountSid);
     await new Promise<void>((start, reject) => {
-      const own = this.#waiting.get(account) ?? [];
-      own.push({ lapsesAtMs: performance.now() + WAIT_MS, start, reject });
-      this.#waiting.delete(account);
-      this.#waiting.set(account, own);
+      const own = this.#waiting.get(accountSid) ?? [];
+      own.push({ lapsesAtMs: performance.now() + LOOKUP_MS, start, reject });
+      this.#waiting.delete(accountSid);
+      this.#waiting.set(accountSid, own);
       this.#waitingCount++;
-      if (this.#waitingCount > this.maxWaiting) this.#rejectOldest();
+      if (this.#waitingCount > MAX_WAITING) this.#rejectOldest();
     });
   }
 
   /** Returns the slot of an account, which the next lookup takes. */
-  release(account: string): void {
+  release(accountSid: string): void {
     this.#takenCount--;
-    const left = (this.#taken.get(account) ?? 0) - 1;
-    if (left > 0) this.#taken.set(account, left);
-    else this.#taken.delete(account);
+    const left = (this.#taken.get(accountSid) ?? 0) - 1;
+    if (left > 0) this.#taken.set(accountSid, left);
+    else this.#taken.delete(accountSid);
     for (;;) {
       const next = this.#findNext();
       const newest = this.#waiting.get(next ?? "")?.at(-1);
@@ -65,36 +62,36 @@ export class LookupSlots {
     }
   }
 
-  #give(account: string): void {
+  #give(accountSid: string): void {
     this.#takenCount++;
-    this.#taken.set(account, (this.#taken.get(account) ?? 0) + 1);
+    this.#taken.set(accountSid, (this.#taken.get(accountSid) ?? 0) + 1);
   }
 
   #findNext(): string | undefined {
     let [next, fewest] = [undefined as string | undefined, Number.POSITIVE_INFINITY];
-    for (const account of this.#waiting.keys()) {
-      const taken = this.#taken.get(account) ?? 0;
-      if (taken <= fewest) [next, fewest] = [account, taken];
+    for (const accountSid of this.#waiting.keys()) {
+      const taken = this.#taken.get(accountSid) ?? 0;
+      if (taken <= fewest) [next, fewest] = [accountSid, taken];
     }
     return next;
   }
 
-  #remove(account: string, count = 0): void {
-    const waiting = this.#waiting.get(account) ?? [];
+  #remove(accountSid: string, count = 0): void {
+    const waiting = this.#waiting.get(accountSid) ?? [];
     waiting.length -= count;
     this.#waitingCount -= count;
-    if (waiting.length === 0) this.#waiting.delete(account);
+    if (waiting.length === 0) this.#waiting.delete(accountSid);
   }
 
   #rejectOldest(): void {
     let [largest, most] = ["", 0];
-    for (const [account, { length }] of this.#waiting) {
-      if (length > most) [largest, most] = [account, length];
+    for (const [accountSid, { length }] of this.#waiting) {
+      if (length > most) [largest, most] = [accountSid, length];
     }
     const oldest = this.#waiting.get(largest)?.shift();
     this.#remove(largest);
     this.#waitingCount--;
-    const message = `More than ${this.maxWaiting} lookups of auth tokens wait.`;
+    const message = `More than ${MAX_WAITING} lookups of auth tokens wait.`;
     oldest?.reject(new WebhookError("OVERLOADED", message));
   }
 }

@@ -1,4 +1,4 @@
-import { tooLarge } from "./body";
+import { createTooLargeError } from "./body";
 import type { VerifySettings } from "./verify-options";
 import type { IncomingRequest } from "./incoming-request";
 import { WebhookError } from "../errors/webhook-error";
@@ -33,16 +33,15 @@ export function checkHeaders(request: IncomingRequest, settings: VerifySettings)
   const signature = readSignature(request, signatureHeaders);
   const hasBody = transferEncodings.length > 0 || length !== 0;
   if (method === "GET") {
-    if (hasBody) throw uncoveredBody();
+    if (hasBody) throw createUncoveredBodyError();
   } else if (hasBody || request.mayHaveBody || contentTypes.length > 0) {
     assertForm(contentTypes, contentEncodings);
-    if (length > limitBytes) throw tooLarge(limitBytes);
+    if (length > limitBytes) throw createTooLargeError(limitBytes);
   }
   return { method, signature, hasBody };
 }
 
-/** Returns the error of a body that the signature does not cover. */
-export function uncoveredBody(): WebhookError {
+export function createUncoveredBodyError(): WebhookError {
   const message = "A GET request has a body, which its signature does not cover.";
   return new WebhookError("SIGNATURE_MISMATCH", message);
 }
@@ -68,7 +67,7 @@ function readSignature(request: IncomingRequest, names: readonly string[]): stri
   throw new WebhookError("SIGNATURE_MALFORMED", problem, { explain });
 }
 
-/** Advises on a missing signature header; names other headers, never their values. */
+/** Names other headers, never their values. */
 function adviseOnHeader(request: IncomingRequest, expected: string): string {
   const others = request
     .listHeaders()

@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders, IncomingMessage } from "node:http";
 import {
-  consumed,
+  createConsumedError,
   isStream,
   NOTHING_KEPT,
   readAgain,
@@ -14,11 +14,11 @@ import type { WebhookError } from "../errors/webhook-error";
 import { isRawBody } from "../event/form";
 import { listFlatPairs, pairHeaders, type Pair } from "../../kit/pairs";
 
-/** A request of `node:http`; its body may have been read by another middleware or a platform. */
+/** A request of `node:http` whose body another middleware or a platform may have read. */
 export interface NodeMessage extends IncomingMessage {
   /** The whole path, where Express has removed the mount path from `url`. */
   originalUrl?: string;
-  /** The route of Express that matches, such as that of `app.post(path, push)`. */
+  /** The route of Express that matches, such as `app.post(path, push)`. */
   route?: { path?: unknown };
   /** The body as a body parser decoded it. */
   body?: unknown;
@@ -26,7 +26,7 @@ export interface NodeMessage extends IncomingMessage {
   rawBody?: unknown;
 }
 
-/** A webhook request of `node:http`, of Express or connect, or of an adapter that imitates it. */
+/** A webhook request of `node:http`, Express or connect, or of an adapter that imitates it. */
 export class NodeRequest implements IncomingRequest {
   readonly method: string;
   body: unknown;
@@ -118,11 +118,11 @@ export class NodeRequest implements IncomingRequest {
     const form = readForm(req);
     if (form !== undefined) return form;
     if (isEmpty) return "";
-    if (bytes + rest.length === 0) throw consumed(findThrowing(req) ?? NOTHING_KEPT);
+    if (bytes + rest.length === 0) throw createConsumedError(findThrowing(req) ?? NOTHING_KEPT);
     const keptIn = collected === readKept(req, "body") ? "req.body" : "req.rawBody";
     const name = bytes === 0 ? "the stream" : keptIn;
     const all = length > 0 ? length : `at least ${expected}`;
-    const error = consumed(`${name} has ${bytes || rest.length} of ${all} bytes`);
+    const error = createConsumedError(`${name} has ${bytes || rest.length} of ${all} bytes`);
     if (length > 0) throw error;
     // A middleware may have put back all that it read.
     this.incompleteBody = error;
@@ -144,7 +144,6 @@ function readForm(req: NodeMessage): unknown {
 const KEPT_IN = ["rawBody", "body"] as const;
 const NO_VALUES: readonly string[] = [];
 
-/** Lists the bytes or the texts that a middleware or a platform has kept. */
 function listKept(req: NodeMessage): (string | Uint8Array)[] {
   const kept: (string | Uint8Array)[] = [];
   for (const name of KEPT_IN) {
@@ -154,7 +153,7 @@ function listKept(req: NodeMessage): (string | Uint8Array)[] {
   return kept;
 }
 
-/** Reads a member that a platform may define by a getter, which throws for a body that it cannot parse. */
+/** Reads a member whose getter throws on some platforms, for a body that they cannot parse. */
 function readKept(req: NodeMessage, name: "rawBody" | "body"): unknown {
   try {
     return req[name];
@@ -163,13 +162,11 @@ function readKept(req: NodeMessage, name: "rawBody" | "body"): unknown {
   }
 }
 
-/** Describes a member of a request that throws; undefined when none does. */
 function findThrowing(req: NodeMessage): string | undefined {
   const name = KEPT_IN.find((one) => readThrown(() => [req[one]]) === undefined);
   return name && `its getter of req.${name} throws`;
 }
 
-/** Returns whether a path of a route matches each path. */
 function isWildcard(path: unknown): boolean {
   return typeof path === "string" && /^[/{(]*\*/.test(path);
 }

@@ -15,7 +15,7 @@ import type { Logger } from "../../kit/logger";
 import { fillVerifyDefaults, VERIFY_RULES } from "./verify-options";
 import type { VerifyOptions } from "./verify-options";
 
-/** Options of `pushWebhooks`. */
+/** Which webhook requests a receiver accepts, and what it does with them. */
 export interface PushWebhooksOptions extends VerifyOptions {
   /** The name of the receiver in logs, diagnostics and the context of handlers. @default none */
   name?: string | undefined;
@@ -62,7 +62,7 @@ export interface PushWebhooksOptions extends VerifyOptions {
   logger?: Logger | undefined;
 }
 
-/** Options of a receiver with their defaults. */
+/** {@link PushWebhooksOptions}, validated, with each default. */
 export type PushWebhooksSettings = ReturnType<typeof resolveReceiverOptions>;
 
 const RECEIVER_RULES: OptionRules<PushWebhooksOptions> = {

@@ -120,7 +120,6 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
   return push;
 }
 
-/** The steps of a webhook request, from its headers to its response. */
 class Receiver {
   readonly #settings: PushWebhooksSettings;
   readonly #verify;
@@ -128,7 +127,6 @@ class Receiver {
   readonly #warnOfPath;
   readonly #releaseName;
   readonly #running = createRunningRequests();
-  /** Where the requests are written. */
   #journal: Journal | undefined;
   /** Set when `close` is called: the response asks clients to connect elsewhere. */
   #closing: Promise<void> | undefined;
@@ -254,7 +252,7 @@ class Receiver {
     // Each field by its name: a spread costs a request 10 µs on Node 20.
     return {
       event,
-      account: this.#accountOf(event.account_sid),
+      authenticatedAccount: this.#accountOf(event.account_sid),
       accountSid: event.account_sid,
       uuid: event.uuid,
       contentHash,

@@ -5,9 +5,8 @@ const receiversByQueue = new WeakMap<object, Map<string, Set<PushWebhooksSetting
 
 /**
  * Claims the name of a receiver in its queue: with static tokens, it stands for the account of the
- * events, so receivers of one name must have the same tokens and accounts.
+ * events, so receivers of one name must have the same tokens and accounts. Returns its release.
  *
- * @returns the function that releases it.
  * @throws TypeError when a receiver with other tokens or accounts has the name.
  */
 export function claimQueueName(settings: PushWebhooksSettings): () => void {

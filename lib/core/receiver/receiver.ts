@@ -16,7 +16,7 @@ export interface DispatchContext {
   authTokenIndex?: number | undefined;
   /** The index of the publicUrl that was signed. @default 0 */
   publicUrlIndex?: number | undefined;
-  /** The option `name` of the receiver. @default that of this receiver */
+  /** The option `name` of a receiver. @default the name of this one */
   receiver?: string | undefined;
 }
 

@@ -1,14 +1,15 @@
 import { isSid, type SidPrefix } from "../../kit/sid";
 import { copyText } from "../../kit/copied-text";
+import { maskIdentity } from "../../kit/masked-identity";
 import { cutText } from "../../kit/text";
 import { describeReasons } from "../../kit/thrown-value";
-import type { PushEvent, UnknownPushEvent } from "../event/event";
+import type { AnyEvent } from "../event/event";
 import type { ObservedRequest } from "./inspection";
 import type { NewEntry, RequestEntry, RequestResult } from "../journal/journal";
-import { maskIdentity, maskText } from "../journal/mask";
+import { maskText } from "../journal/mask";
 
 /** The entry of a request before the journal signs it. */
-export type NewRequestEntry = Extract<NewEntry, { kind: RequestEntry["kind"] }>;
+type NewRequestEntry = Extract<NewEntry, { kind: RequestEntry["kind"] }>;
 
 /** What the writer of an entry knows of its request. */
 type Known = Pick<
@@ -17,7 +18,7 @@ type Known = Pick<
 > & { names: RequestNames };
 
 /** The names in a request: of an authenticated event, else those that its sender claims. */
-export type RequestNames = Partial<
+type RequestNames = Partial<
   Pick<
     NewRequestEntry,
     "type" | "version" | "uuid" | "accountSid" | "factorSid" | "challengeSid" | "identity"
@@ -37,7 +38,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
     "Another request with this uuid had other content. This one was dropped, and no handler ran. Look for a sender that reuses uuids.",
 };
 
-/** Makes the entry of an observed request. Its texts are copies: a slice would keep the body. */
+/** Makes the entry of a request. Its texts are copies: a slice would keep the body. */
 export function createRequestEntry(observed: ObservedRequest, known: Known): NewRequestEntry {
   const { queued, error, result, durationMs } = observed;
   const { names } = known;
@@ -78,7 +79,7 @@ export function createRequestEntry(observed: ObservedRequest, known: Known): New
 
 const NO_ISSUES: readonly string[] = [];
 
-function describeIssues({ issues }: PushEvent | UnknownPushEvent): readonly string[] {
+function describeIssues({ issues }: AnyEvent): readonly string[] {
   if (issues.length === 0) return NO_ISSUES;
   return issues.slice(0, MAX_ISSUES).map(({ param, message }) => copyText(`${param}: ${message}`));
 }
@@ -90,13 +91,13 @@ export function findResult({ error, result }: ObservedRequest, hasQueue: boolean
   return hasQueue ? "stored" : "handled";
 }
 
-/** Returns when a request arrived, in milliseconds since 1970: as a clock shows that was set meanwhile. */
+/** Returns when a request arrived, in milliseconds since 1970, by the clock of now. */
 export function findArrival({ startMs }: ObservedRequest): number {
   return Math.round(Date.now() - (performance.now() - startMs));
 }
 
 /** Reads the names of an authenticated event; of an unknown version only some are known. */
-export function readNames(event: PushEvent | UnknownPushEvent): RequestNames {
+export function readNames(event: AnyEvent): RequestNames {
   const { version } = event;
   const fields: Partial<Record<"factor_sid" | "challenge_sid" | "entity_identity", string>> =
     version === undefined ? {} : event;

@@ -2,10 +2,11 @@ import { Callbacks } from "../../kit/callbacks";
 import { keepNewest } from "../../kit/keep-newest";
 import { copyText } from "../../kit/copied-text";
 import { describeReasons } from "../../kit/thrown-value";
-import type { EventQueue, QueuedEvent } from "../delivery/event-queue";
+import type { QueuedEvent } from "../delivery/event-queue";
 import type { WebhookError } from "../errors/webhook-error";
 import { createExplainBudget } from "../signature/explain-budget";
 import type { ObservedRequest } from "./inspection";
+import type { PushWebhooksSettings } from "./options";
 import type { Explanation, Journal } from "../journal/journal";
 import { maskText } from "../journal/mask";
 import { MemoryJournal } from "../delivery/memory-journal";
@@ -16,14 +17,6 @@ import {
   readClaims,
   readNames,
 } from "./request-entry";
-
-/** The options of a receiver that its entries depend on. */
-export interface WriterSettings {
-  name?: string | undefined;
-  queue: EventQueue | undefined;
-  authToken: unknown;
-  allowedAccountSids?: ReadonlySet<string> | undefined;
-}
 
 /** More requests at once are counted as dropped. */
 const MAX_PENDING = 1_000;
@@ -40,10 +33,12 @@ const UNDECIDED = new Set<string | undefined>([
   "OVERLOADED",
 ]);
 
+type Settings = Pick<PushWebhooksSettings, "name" | "queue" | "authToken" | "allowedAccountSids">;
+
 /** Writes the observed requests of a receiver into a journal, after their responses. */
 export class RequestWriter {
   readonly #journal: Journal;
-  readonly #settings: WriterSettings;
+  readonly #settings: Settings;
   /** Whether a request may have another than the first token. */
   readonly #countsTokens: boolean;
   #pending: ObservedRequest[] = [];
@@ -53,11 +48,11 @@ export class RequestWriter {
   readonly #budget = createExplainBudget({ maxReports: MAX_EXPLANATIONS });
   /** When a request of each kind was explained. */
   readonly #explainedAtMs = new Map<string, number>();
-  /** Begins the ids; random values are not available while a module is loaded on some platforms. */
+  /** Begins the ids. Not at once: some platforms forbid random values while a module loads. */
   #process: string | undefined;
   #count = 0;
 
-  constructor(journal: Journal, settings: WriterSettings) {
+  constructor(journal: Journal, settings: Settings) {
     this.#journal = journal;
     this.#settings = settings;
     const { authToken } = settings;
@@ -109,7 +104,6 @@ export class RequestWriter {
     }
   }
 
-  /** Notes that the handlers of a request failed after its response. */
   #noteFailure(observed: ObservedRequest): void {
     const { queued, error, durationMs } = observed;
     if (queued === undefined || error === undefined) return;
@@ -121,7 +115,7 @@ export class RequestWriter {
       uuid,
       accountSid,
       identity,
-      share: queued.account,
+      share: queued.authenticatedAccount,
       attempt: 1,
       durationMs,
       error: maskText(describeReasons(error.cause) ?? error.code, queued.event),
@@ -139,7 +133,7 @@ export class RequestWriter {
       if (!this.#accounts.has(accountSid)) {
         keepNewest(this.#accounts, copyText(accountSid), true, MAX_ACCOUNTS);
       }
-      return queued.account;
+      return queued.authenticatedAccount;
     }
     const isKnown =
       queued !== undefined ||
@@ -148,7 +142,7 @@ export class RequestWriter {
     return `${error?.code} ${isKnown ? copyText(accountSid) : ""}`;
   }
 
-  /** Explains a wrong signature: few a minute, and one of those that one sender sends to one path. */
+  /** Explains a wrong signature: few a minute, and one of a sender and a path. */
   #explain(observed: ObservedRequest, error: WebhookError): Explanation | undefined {
     if (error.code !== "SIGNATURE_MISMATCH" && error.code !== "SIGNATURE_MALFORMED")
       return undefined;
@@ -174,8 +168,8 @@ export class RequestWriter {
 }
 
 /**
- * Whether this delivery was accepted, or only a store failed: its handlers may run again. Not of a
- * duplicate: a dedupe store may call other content one, which was dropped.
+ * Whether the handlers of a delivery may run again: it was accepted, or only a store failed. A dedupe
+ * store may call other content a duplicate, which was dropped.
  */
 function isAccepted({ result, error }: ObservedRequest): boolean {
   return result === undefined ? UNDECIDED.has(error?.code) : result === "new";

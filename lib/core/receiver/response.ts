@@ -4,23 +4,19 @@ import { clearTimeout } from "node:timers";
 import { bodyTimeMs, isStream, type BodyLimits } from "./body";
 import type { Callbacks } from "../../kit/callbacks";
 import { createNeutralCause } from "../../kit/neutral-cause";
-import { readThrown } from "../../kit/thrown-value";
 import { WebhookError } from "../errors/webhook-error";
 import type { IncomingRequest } from "./incoming-request";
 import { FormError } from "../event/form";
 import { loadEngine } from "../signature/explain";
 import { UncoveredTargetError } from "../signature/signed-parts";
 
-/** How long, and how much of, a body is read after its request was rejected. */
+/** How much is read of the body of a rejected request. */
 const LINGER_MS = 1_000;
 const LINGER_BYTES = 262_144;
 
 const ACCEPTED_HEADERS = { "Cache-Control": "no-store", "Content-Length": "0" };
 
-/**
- * Returns the response to an accepted or a rejected request. It repeats no input, and the responses
- * to equal rejections are equal byte by byte.
- */
+/** Returns the response. It repeats no input: responses to equal rejections are equal byte by byte. */
 export function describeResponse(rejection: WebhookError | undefined) {
   if (rejection === undefined) return { status: 200, headers: ACCEPTED_HEADERS, text: "" };
   const { status } = rejection;
@@ -77,7 +73,7 @@ export function sendResponse(
   }
 }
 
-/** Discards the rest of a body, and destroys the connection if it is not complete in time. */
+/** Discards the rest of a body, for some time. */
 function boundRest(req: IncomingMessage, callbacks: Callbacks, timeMs: number): void {
   const timer = callbacks.setTimeout(() => {
     if (!req.complete) req.destroy();
@@ -117,10 +113,7 @@ function linger(req: IncomingMessage, callbacks: Callbacks, close: () => void): 
   req.resume();
 }
 
-/**
- * Returns the WebhookError of an error that form decoding or signed parts throw, which has no code;
- * returns any other error unchanged.
- */
+/** Returns the WebhookError of an error that form decoding or signed parts throw without a code. */
 export function addCode(error: unknown): unknown {
   if (error instanceof FormError) {
     const code = error.reason === "malformed" ? "BODY_MALFORMED" : "BODY_TOO_LARGE";
@@ -136,7 +129,7 @@ export function addCode(error: unknown): unknown {
 
 /** Returns an error of the request path as a WebhookError: `INTERNAL_ERROR` when it has no code. */
 export function toWebhookError(error: unknown): WebhookError {
-  const coded = readThrown(() => addCode(error));
+  const coded = addCode(error);
   if (coded instanceof WebhookError) return coded;
   const cause = createNeutralCause(error);
   return new WebhookError("INTERNAL_ERROR", "The receiver itself failed; see the cause.", {

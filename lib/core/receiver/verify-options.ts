@@ -14,7 +14,7 @@ import { isHttpUrl } from "../../kit/url";
 /** A method of webhook requests. */
 export type PushMethod = "GET" | "POST";
 
-/** Options of `verifyPushRequest`; `pushWebhooks` has these and others. */
+/** Which webhook requests are accepted. */
 export interface VerifyOptions {
   /**
    * The auth token of the account; a list of tokens of this account during a rotation; or a
@@ -77,10 +77,9 @@ export interface VerifyOptions {
   confirmTypes?: readonly PushEventType[] | undefined;
 }
 
-/** Options of {@link VerifyOptions} with their defaults. */
+/** {@link VerifyOptions}, validated, with each default. */
 export type VerifySettings = ReturnType<typeof fillVerifyDefaults>;
 
-/** The rules of {@link VerifyOptions}. */
 export const VERIFY_RULES: OptionRules<VerifyOptions> = {
   authToken: {
     ...AUTH_TOKEN,
@@ -141,7 +140,7 @@ export function fillVerifyDefaults(owner: string, options: VerifyOptions) {
       `${owner}: option confirmTypes must not be set without option confirm. Pass the function confirm, or remove confirmTypes.`,
     );
   }
-  // The value of the first may hide the uuid of the request and the beginning of the second.
+  // The text "txn1uuid2zuuid3" is txn=1, uuid=2, zuuid=3, or txn=1uuid2z, uuid=3.
   const beforeUuid = extraParameters.find((name) => name > "type" && name < "uuid");
   const afterUuid = extraParameters.find((name) => name > "uuid" && name.endsWith("uuid"));
   if (beforeUuid !== undefined && afterUuid !== undefined) {

@@ -10,9 +10,8 @@ import type { createExplainBudget } from "../signature/explain-budget";
 export type VerifiedEvent = ReturnType<ReturnType<typeof createCheckEvent>>;
 
 /**
- * Creates the function from a webhook request to its authenticated event: it checks the headers, reads
- * the body, authenticates, parses and checks. It returns a promise only if it has to wait for the body
- * or for a token. It throws what its steps throw: errors without a code, too.
+ * Creates the function from a webhook request to its authenticated event. It returns a promise only if
+ * it has to wait for the body or for a token. Its errors may have no code; see `addCode`.
  *
  * @param explainBudget bounds the work of {@link WebhookError.explain}. @default a new budget
  */

@@ -5,9 +5,9 @@ import { shortenPath } from "./incoming-request";
 
 /**
  * Creates the check that finds a receiver without a path: `app.use(push)` passes it each request of
- * the app. The first rejected request whose path is neither that of a publicUrl nor below it emits
- * `MOUNTED_WITHOUT_PATH`; not when the receiver is known to have a path, because a proxy may rewrite
- * paths, and not when a request with such a path was accepted: a proxy or a framework rewrites them.
+ * the app. The first rejected request whose path is neither the path of a publicUrl nor below it emits
+ * `MOUNTED_WITHOUT_PATH`; not when the receiver is known to have a path, and not after a request with
+ * such a path was accepted: a proxy or a framework rewrites paths.
  */
 export function createWarnOfPath(publicUrls: readonly string[]) {
   const paths = publicUrls.map((url) => new URL(url).pathname);

@@ -1,4 +1,4 @@
-import { consumed, readWebStream, type BodyLimits } from "./body";
+import { createConsumedError, readWebStream, type BodyLimits } from "./body";
 import type { IncomingRequest } from "./incoming-request";
 import { describeResponse } from "./response";
 import type { Pair } from "../../kit/pairs";
@@ -48,13 +48,16 @@ export class WebRequest implements IncomingRequest {
     if (body === null) return "";
     if (bodyUsed || body.locked) {
       const found = bodyUsed ? "bodyUsed is true" : "a reader holds the stream";
-      throw consumed(found, "Pass the request before its body is read, or a clone of it.");
+      throw createConsumedError(
+        found,
+        "Pass the request before its body is read, or a clone of it.",
+      );
     }
     return readWebStream(body, this.limits);
   }
 }
 
-/** Creates the `Response` to an accepted or a rejected request. */
+/** Creates the `Response` to a request. */
 export function createResponse(rejection: WebhookError | undefined): Response {
   const { status, headers, text } = describeResponse(rejection);
   return new Response(text === "" ? null : text, { status, headers });

@@ -1,7 +1,6 @@
 /**
- * Creates an unused budget of the work of explaining rejected requests: `maxReports` reports and
- * `maxWorkMs` of work within any `windowMs`; the last report may exceed it. The period slides: a
- * report counts until it is `windowMs` old.
+ * Creates a budget of explanations: `maxReports` reports, and `maxWorkMs` of work, within any
+ * `windowMs`; the last report may exceed it.
  */
 export function createExplainBudget({ windowMs = 60_000, maxReports = 10, maxWorkMs = 1000 } = {}) {
   /** The oldest first. */

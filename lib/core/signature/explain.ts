@@ -3,8 +3,8 @@ import type * as Engine from "./explain/explain-signature";
 import type { ExplainSignatureOptions } from "./explain/options";
 
 /**
- * Returns the engine, which the first explanation loads: few processes need one, and the engine with
- * its texts would be a fifth of the code that a receiver loads.
+ * Loads the engine with the first explanation: few processes need it, and it would be a fifth of the
+ * code that a receiver loads.
  */
 export const loadEngine = () => require("./explain/explain-signature") as typeof Engine;
 
@@ -13,9 +13,7 @@ export const loadEngine = () => require("./explain/explain-signature") as typeof
  * and names the mistakes that make it match. If none does, it names the likeliest causes.
  *
  * One report takes at most 5,000 signatures over 6 million characters: some tens of milliseconds of
- * synchronous work. Large webhook requests are tried with fewer mistakes. The number of reports is
- * not bounded: do not call this function for each rejected request, use
- * {@link WebhookError.explain}, which has a budget.
+ * synchronous work. For each rejected request, use {@link WebhookError.explain}, which has a budget.
  *
  * The report holds no token, parameter value or valid signature. You may log it where you may log the URLs.
  *

@@ -1,6 +1,6 @@
 /**
- * The names of the signature header: that of the specification (section 5), then that of the public
- * service. Tools of this package sign under the first one.
+ * The names of the signature header: as specified (section 5), then of the public service. Tools of
+ * this package sign under the first one.
  */
 export const SIGNATURE_HEADERS = ["X-Service-Signature", "X-Twilio-Signature"] as const;
 

@@ -10,7 +10,7 @@ import { describeType } from "../../kit/validate-options";
 /** The parameters of a webhook request: pairs in any order, or a record of values. */
 export type SignedParams = Iterable<Pair> | Readonly<Record<string, string | readonly string[]>>;
 
-/** Options of {@link sign}. */
+/** What a signature covers, and its key. */
 export interface SignOptions {
   /** The account's auth token. */
   authToken: string;
@@ -20,7 +20,7 @@ export interface SignOptions {
   params: SignedParams;
 }
 
-/** Options of {@link verifySignature}. */
+/** A signature, and what it should cover. */
 export interface VerifySignatureOptions extends Omit<SignOptions, "authToken"> {
   /** The account's auth token, or several while one replaces another. */
   authToken: string | readonly string[];
@@ -122,7 +122,7 @@ export function areWellFormed(pairs: readonly Pair[]): boolean {
   return pairs.every(([name, value]) => name.isWellFormed() && value.isWellFormed());
 }
 
-/** Returns parameters as a list of pairs. */
+/** Returns parameters as pairs. */
 export function listPairs(params: SignedParams): Pair[] {
   if (Array.isArray(params)) return params as Pair[];
   if (Symbol.iterator in params) return Array.from(params as Iterable<Pair>);

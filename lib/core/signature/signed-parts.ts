@@ -6,8 +6,8 @@ import { listSignedUrls, type UrlMatching } from "./signed-urls";
 /** The parts of a webhook request that its signature covers. */
 export interface SignedParts {
   /**
-   * The spellings of the URL that may be signed. For a POST: those of each publicUrl. For a GET:
-   * those of one publicUrl with the parameters that the request appended.
+   * The spellings of the URL that may be signed. For a POST: of each publicUrl. For a GET: of one
+   * publicUrl, with the parameters that the request appended.
    */
   signedUrls: readonly string[];
   /** The index of the publicUrl of each of `signedUrls`. */
@@ -18,12 +18,15 @@ export interface SignedParts {
   params: readonly Pair[];
 }
 
+/** What may be signed of a request: several when a GET fits several publicUrls. */
+export type SignedReadings = readonly [SignedParts, ...SignedParts[]];
+
 /** Creates the step that returns the signed parts of a POST request: its parameters are in the body. */
 export function createPostParts(publicUrls: readonly string[], urlMatching: UrlMatching) {
   const listed = publicUrls.map((url) => listSignedUrls(url, urlMatching));
   const signedUrls = listed.flat();
   const publicUrlIndexes = listed.flatMap((urls, index) => urls.map(() => index));
-  return ({ pairs, joined }: Form): SignedParts[] => [
+  return ({ pairs, joined }: Form): SignedReadings => [
     { signedUrls, publicUrlIndexes, joined, params: pairs },
   ];
 }
@@ -48,7 +51,7 @@ export class UncoveredTargetError extends StacklessError {
  *   the query of no publicUrl; FormError as {@link decodeForm}.
  */
 export function createGetParts(publicUrls: readonly string[], urlMatching: UrlMatching) {
-  return function getParts(target: string): SignedParts[] {
+  return function getParts(target: string): SignedReadings {
     // No client sends a fragment, and no signature covers one.
     if (target.includes("#")) {
       throw new UncoveredTargetError("The target of a GET request has a fragment.", publicUrls);
@@ -66,10 +69,10 @@ export function createGetParts(publicUrls: readonly string[], urlMatching: UrlMa
       const publicUrlIndexes = signedUrls.map(() => index);
       return [{ signedUrls, publicUrlIndexes, joined: "", params: decodeForm(appended).pairs }];
     });
-    if (alternatives.length > 0) {
-      // The longest configured query first: after a shorter one, its rest counts as a parameter.
-      return alternatives.toSorted((one, other) => one.params.length - other.params.length);
-    }
+    // The longest configured query first: after a shorter one, its rest counts as a parameter.
+    alternatives.sort((one, other) => one.params.length - other.params.length);
+    const [first, ...others] = alternatives;
+    if (first !== undefined) return [first, ...others];
     throw new UncoveredTargetError(
       "The query of this GET request does not begin with the query of publicUrl, or publicUrl ends with a bare question mark.",
       publicUrls,

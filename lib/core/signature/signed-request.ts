@@ -4,7 +4,7 @@ import { sign } from "./signature";
 import { TOOL_USER_AGENT } from "./signature-headers";
 import { stripUnsigned } from "./signed-urls";
 
-/** Options of {@link signRequest}. */
+/** The parameters of an event, and the Webhook that sends them. */
 export interface SignRequestOptions {
   /** The account's auth token. */
   authToken: string;

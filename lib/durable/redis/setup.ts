@@ -3,7 +3,7 @@ import * as net from "node:net";
 import * as tls from "node:tls";
 import type { Redis } from "ioredis";
 import { createNeutralCause } from "../../kit/neutral-cause";
-import { ResponseTimeout, within } from "../../kit/retry";
+import { ResponseTimeout, within } from "../../kit/response-timeout";
 import { QueueError } from "../queue-error";
 import { warnOfRisk } from "../queue-options";
 import {

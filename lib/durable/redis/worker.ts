@@ -174,7 +174,7 @@ export class RedisWorker implements RunningWorker {
     if (this.#isConnected()) this.#beats.beat(this.#id).catch(() => {});
   }
 
-  /** Whoever looks for the reason why nothing happens looks into the log first. */
+  /** The log is where an operator looks first when nothing happens. */
   async #reportHold(): Promise<void> {
     const { name, logger } = this.#settings;
     const found = await readHold(this.#connection.redis, this.#settings);

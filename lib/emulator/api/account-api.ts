@@ -18,7 +18,7 @@ const KEY_LIST: ListRules = {
   invalid: { PageSize: "PAGE_SIZE_INVALID", Page: "BAD_REQUEST", PageToken: "PAGE_TOKEN_INVALID" },
 };
 
-/** Creates the endpoints of the account API: those of keys (specification, section 4.1). */
+/** Creates the endpoints of the account API, which has keys (specification, section 4.1). */
 export function createAccountEndpoints(accountSid: string, keys: StoredKeys): EndpointGroup {
   const findKey = ({ params, path }: EndpointRequest) => existing(keys.find(params[1]), path);
 

@@ -3,7 +3,7 @@ import { createSid, isSid } from "../../kit/sid";
 import { created, EndpointResponse, entityUrlOf } from "./endpoint-router";
 import { listPage } from "./pagination";
 import type { Endpoints, EndpointRequest } from "./endpoint-router";
-import { group, invalidParameter, jsonOf, listOf, metadataParameter } from "./parameters";
+import { group, createParameterError, jsonOf, listOf, metadataParameter } from "./parameters";
 import { payloadSchema, readForm, readParameters, wholeBetween } from "./parameters";
 import { SIGNATURE_FIELDS } from "../resources/auth-payload";
 import type { Challenge } from "../resources/entity";
@@ -57,7 +57,7 @@ function toResource(owner: object, stored: Challenge, request: EndpointRequest) 
 
 /**
  * Creates the endpoints of challenges and their notifications, as the verification API of the public
- * service has them. Their paths start after that of the service.
+ * service has them. Their paths follow the path of the service.
  */
 export function createChallengeEndpoints(
   { accountSid, serviceSid, signatureHeader, now }: EmulatorSettings,
@@ -80,9 +80,9 @@ export function createChallengeEndpoints(
     const given = readParameters(readForm(request), NEW_CHALLENGE);
     const { factor_sid, auth_payload, details, ...fields } = given;
     const factor = entities.findFactor(factor_sid, identity);
-    if (factor === undefined) throw invalidParameter("FactorSid");
+    if (factor === undefined) throw createParameterError("FactorSid");
     const isTotp = factor.factor_type === "totp";
-    if (details.message === undefined && !isTotp) throw invalidParameter("Details.Message");
+    if (details.message === undefined && !isTotp) throw createParameterError("Details.Message");
     const { message = "" } = details;
     const challenge = entities.createChallenge(factor, {
       ...fields,

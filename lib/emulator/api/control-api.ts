@@ -11,7 +11,7 @@ import type { Fault, Faults } from "../outbound/faults";
 
 /**
  * Creates the endpoints of the control API, which acts for users and devices. Requests and responses
- * are JSON; the credentials are those of the account or of a Main key. docs/emulator.md lists them.
+ * are JSON; the account and Main keys may use it. docs/emulator.md lists them.
  *
  * @experimental
  */

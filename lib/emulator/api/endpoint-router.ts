@@ -29,7 +29,6 @@ export class EndpointResponse {
   ) {}
 }
 
-/** Creates the response to a request that created a resource. */
 export function created(body: unknown): EndpointResponse {
   return new EndpointResponse(201, body);
 }
@@ -74,12 +73,11 @@ export function createEndpointRouter(groups: readonly EndpointGroup[]) {
       if (result instanceof EndpointResponse) return result;
       return new EndpointResponse(result === undefined ? 204 : 200, result);
     }
-    throw notEmulated(received);
+    throw createNotEmulatedError(received);
   };
 }
 
-/** Rejects a request that the service may know and the emulator does not. */
-export function notEmulated({ method, path }: EndpointRequest): EmulatorError {
+export function createNotEmulatedError({ method, path }: EndpointRequest): EmulatorError {
   return new EmulatorError("NOT_EMULATED", `The emulator does not have ${method} ${path}`);
 }
 

@@ -67,7 +67,7 @@ const NEW_ACCESS_TOKEN = z.object({
 
 /**
  * Creates the endpoints of entities, factors and access tokens, as the verification API of the public
- * service has them. Their paths start after that of the service.
+ * service has them. Their paths follow the path of the service.
  */
 export function createEntityEndpoints(
   { accountSid, serviceSid }: EmulatorSettings,

@@ -10,7 +10,7 @@ import { limitedMetadataSchema, textSchema } from "../resources/schemas";
 const GROUPS: ReadonlySet<string> = new Set(["binding", "config", "details"]);
 
 /**
- * Reads parameters by a schema whose members are named as those of resources: `friendly_name` is the
+ * Reads parameters by a schema whose members have the names of resources: `friendly_name` is the
  * parameter `FriendlyName`, and `app_id` in `config` is `Config.AppId`. Ignores other parameters.
  *
  * @throws EmulatorError with the code that `chooseCode` returns, and the name of the parameter.
@@ -44,7 +44,7 @@ export function readParameters<Schema extends z.ZodType>(
     .join(".");
   const code = chooseCode(name, !values.has(name));
   const reason = issue?.message.startsWith("must be") ? ` (${issue.message})` : "";
-  throw invalidParameter(name + reason, code);
+  throw createParameterError(name + reason, code);
 }
 
 function toMember(name: string): string {
@@ -55,8 +55,7 @@ function toParameter(member: string): string {
   return member.replaceAll(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
 }
 
-/** Creates the error of an invalid parameter, with its name. */
-export function invalidParameter(
+export function createParameterError(
   name: string,
   code: EmulatorErrorCode = "REQUEST_INVALID",
 ): EmulatorError {

@@ -16,11 +16,10 @@ import { decodeParameters } from "./parameters";
 const MAX_BODY_BYTES = 262_144;
 const READY_PATH = "/_control/ready";
 
-/** The HTTP server of the emulated service. */
 export class ApiServer {
   readonly #authenticate: (authorization: string | undefined) => Caller;
   readonly #route: (request: EndpointRequest) => Promise<EndpointResponse>;
-  /** The hosts that a request may name, beside those of the loopback. */
+  /** The hosts that a request may name, beside the loopback. */
   readonly #hosts: string[];
   readonly #server = createServer(
     createListener((req, res) => this.#respond(req, res), warnOfFailure),

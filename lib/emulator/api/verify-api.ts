@@ -1,6 +1,6 @@
 import * as z from "zod";
 import { createChallengeEndpoints } from "./challenges-api";
-import { created, notEmulated } from "./endpoint-router";
+import { created, createNotEmulatedError } from "./endpoint-router";
 import { listPage } from "./pagination";
 import type { EndpointGroup, EndpointRequest, Endpoints } from "./endpoint-router";
 import { createEntityEndpoints } from "./entities-api";
@@ -25,8 +25,8 @@ const NEW_WEBHOOK = z.object({
 const CHANGED_WEBHOOK = NEW_WEBHOOK.partial();
 
 /**
- * Creates the endpoints of the verification API: those of webhooks (section 4.2), of the service
- * itself, and of its entities.
+ * Creates the endpoints of the verification API: webhooks (section 4.2), the service itself, and its
+ * entities.
  */
 export function createVerifyEndpoints(
   owner: EmulatorSettings,
@@ -122,7 +122,7 @@ function toServiceResource(
 }
 
 function rejectAsNotEmulated(request: EndpointRequest): never {
-  throw notEmulated(request);
+  throw createNotEmulatedError(request);
 }
 
 function chooseWebhookCode(name: string, isMissing: boolean) {

@@ -57,7 +57,7 @@ export class Deliveries {
   readonly #pending = new Map<PendingDelivery, Promise<void>>();
   /** Resolves when the last request to a webhook was sent, by the SID of the webhook. */
   readonly #lastSent = new Map<string, Promise<unknown>>();
-  /** How many callers await {@link Deliveries.settled}. */
+  /** How many callers await `settled`. */
   #settling = 0;
   readonly #closing = new AbortController();
 
@@ -68,7 +68,6 @@ export class Deliveries {
     setMaxListeners(0, this.#closing.signal);
   }
 
-  /** Sends an event to a webhook. */
   deliver(webhook: StoredWebhook, fields: EventFields & { type: string }): void {
     if (this.#closing.signal.aborted) return;
     const plan = this.#faults.take(fields.type);
@@ -87,7 +86,7 @@ export class Deliveries {
     this.#lastSent.set(webhook.sid, Promise.all(turns));
   }
 
-  /** Returns the deliveries that are kept, the oldest first. */
+  /** The oldest first. */
   list(): WebhookDelivery[] {
     return [...this.#deliveries];
   }

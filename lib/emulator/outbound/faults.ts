@@ -50,7 +50,6 @@ export type FaultKind = Fault["kind"];
 /** The faults of one webhook request, with their defaults. */
 export type FaultPlan = { [Kind in FaultKind]?: Complete<Fault & { kind: Kind }> };
 
-/** Faults that have not happened yet. */
 export type Faults = ReturnType<typeof createFaults>;
 
 /** Creates an empty list of faults. */

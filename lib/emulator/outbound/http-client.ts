@@ -16,7 +16,7 @@ export interface WebhookResponse {
   body: string;
 }
 
-/** Options of {@link sendRequest}. @experimental */
+/** How long a request may take, and what ends it earlier. @experimental */
 export interface SendRequestOptions {
   /** Longest time to connect, in milliseconds. @default 5_000 */
   connectTimeoutMs?: number | undefined;

@@ -14,7 +14,6 @@ export interface AccessToken {
   date_created: string;
 }
 
-/** Access tokens of the service. */
 export type AccessTokens = ReturnType<typeof createAccessTokens>;
 
 const MAX_ACCESS_TOKENS = 10_000;

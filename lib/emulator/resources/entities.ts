@@ -11,7 +11,6 @@ import { warnOnce } from "../../kit/process-warning";
 import { isIdentity } from "./schemas";
 import { isTotpCode, type TotpConfig } from "./totp";
 
-/** Receives a challenge that its device is notified of, and the key of the device. */
 type NotificationListener = (challenge: Challenge, key: FactorBinding | undefined) => void;
 
 type FactorFields = Pick<Factor, "factor_type" | "friendly_name" | "config" | "metadata">;
@@ -27,7 +26,6 @@ const MAX_EXPIRATION_MS = 3_600_000;
  * expires. The methods return live objects.
  */
 export class Entities {
-  /** The current time, in milliseconds. */
   readonly #now: () => number;
   /** What happens to an identity that the public service does not accept. */
   readonly #invalidIdentities: "warn" | "reject";
@@ -119,7 +117,8 @@ export class Entities {
   }
 
   markVerified(factor: Factor): Factor {
-    if (factor.status === "verified") throw illegal(`The factor ${factor.sid} is already verified`);
+    if (factor.status === "verified")
+      throw createTransitionError(`The factor ${factor.sid} is already verified`);
     Object.assign(factor, { status: "verified", date_updated: this.#readDate() });
     this.#emit("factor.verified", fieldsOf(factor));
     return factor;
@@ -249,11 +248,12 @@ export class Entities {
   #findPendingFactor(challenge: Challenge): Factor {
     const { sid, status } = this.#readChallenge(challenge);
     const factor = this.#factors.get(challenge.factor_sid);
-    if (factor === undefined) throw illegal(`The factor of ${sid} was deleted`);
+    if (factor === undefined) throw createTransitionError(`The factor of ${sid} was deleted`);
     if (status === "expired") {
       throw new EmulatorError("CHALLENGE_EXPIRED", `The challenge ${sid} is expired`);
     }
-    if (status !== "pending") throw illegal(`The challenge ${sid} is already ${status}`);
+    if (status !== "pending")
+      throw createTransitionError(`The challenge ${sid} is already ${status}`);
     return factor;
   }
 
@@ -279,6 +279,6 @@ function fieldsOf(factor: Factor): EventFields {
   };
 }
 
-function illegal(message: string): EmulatorError {
+function createTransitionError(message: string): EmulatorError {
   return new EmulatorError("ILLEGAL_TRANSITION", message);
 }

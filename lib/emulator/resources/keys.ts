@@ -24,9 +24,8 @@ export interface NewKey {
 }
 
 /** Stored key, with the fields that responses show once or never. */
-export type StoredKey = KeyResource & Complete<NewKey>;
+type StoredKey = KeyResource & Complete<NewKey>;
 
-/** Stored keys of the account. */
 export type StoredKeys = ReturnType<typeof createKeys>;
 
 /**

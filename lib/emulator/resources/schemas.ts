@@ -16,7 +16,7 @@ export function isIdentity(text: string): boolean {
 }
 
 /** Limits the length of an object as JSON; one that is nested too deeply cannot be written. */
-export function limitJson<Schema extends z.core.$ZodType>(schema: Schema, maxCharacters: number) {
+function limitJson<Schema extends z.core.$ZodType>(schema: Schema, maxCharacters: number) {
   const fits = (value: unknown) => {
     try {
       return JSON.stringify(value).length <= maxCharacters;
@@ -69,7 +69,6 @@ export const newWebhookSchema = z.strictObject({
   webhook_method: z.enum(["GET", "POST"]).optional(),
 });
 
-/** The schema of a `NewFactor`. */
 export const newFactorSchema = z.strictObject({
   entity_identity: textSchema.min(1).default("user-7f3a-22"),
   factor_type: textSchema.min(1).default("push"),
@@ -77,7 +76,6 @@ export const newFactorSchema = z.strictObject({
   metadata: limitedMetadataSchema.optional(),
 });
 
-/** The schema of a `NewChallenge`. */
 export const newChallengeSchema = z.strictObject({
   factor_sid: z.string(),
   details: limitJson(detailsSchema, MAX_DETAILS_CHARACTERS).default({
@@ -87,7 +85,6 @@ export const newChallengeSchema = z.strictObject({
   hidden_details: limitJson(z.record(z.string(), z.unknown()), MAX_DETAILS_CHARACTERS).optional(),
 });
 
-/** The schema of a `ChallengeDecision`. */
 export const decisionSchema = z.strictObject({ metadata: limitedMetadataSchema.optional() });
 
 function faultOf<Kind extends string, Shape extends z.core.$ZodLooseShape>(
@@ -99,7 +96,6 @@ function faultOf<Kind extends string, Shape extends z.core.$ZodLooseShape>(
   return z.strictObject({ kind: z.enum(kinds), times, event_type, ...shape });
 }
 
-/** The schema of a `Fault`. */
 export const faultSchema = z.discriminatedUnion("kind", [
   faultOf(["duplicate"], { copies: z.int().min(1).max(100).default(1) }),
   faultOf(["reorder", "delay"], { delay_ms: z.int().min(0).max(600_000).default(1_000) }),
@@ -110,7 +106,7 @@ export const faultSchema = z.discriminatedUnion("kind", [
   }),
 ]);
 
-/** Validates fields of a resource, and returns a copy. @throws EmulatorError 60200 that names the first invalid one. */
+/** Validates fields, and returns a copy. @throws EmulatorError 60200 that names the first invalid one. */
 export function validateFields<Schema extends z.ZodType>(
   schema: Schema,
   fields: unknown,

@@ -27,7 +27,7 @@ export function createTotpUri(name: string, secret: string, config: TotpConfig):
   return `otpauth://totp/emulator:${encodeURIComponent(name)}?${query}`;
 }
 
-/** Returns whether a code is that of the time in milliseconds, or of a step within `skew`. */
+/** Returns whether a code belongs to a time in milliseconds, or to a step within `skew`. */
 export function isTotpCode(secret: string, config: TotpConfig, code: string, ms: number): boolean {
   const step = Math.floor(ms / 1000 / config.time_step);
   for (let offset = -config.skew; offset <= config.skew; offset++) {

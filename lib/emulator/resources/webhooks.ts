@@ -20,10 +20,8 @@ export interface WebhookResource {
   url: string;
 }
 
-/** Stored webhook. */
 export type StoredWebhook = Omit<WebhookResource, "url">;
 
-/** Stored webhooks of the service. */
 export type StoredWebhooks = ReturnType<typeof createWebhooks>;
 
 /**

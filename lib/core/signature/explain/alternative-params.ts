@@ -92,7 +92,7 @@ function vary(changed: readonly Pair[], code: SignatureCauseCode, subject?: stri
   return { value: joinParams(changed), causes: [code], subject };
 }
 
-/** Compares the given pairs with those of the body, and returns the cause of the difference. */
+/** Compares the given pairs with the body, and returns the cause of the difference. */
 function compareWithBody(params: readonly Pair[], exact: readonly Pair[]): SignatureCauseCode {
   if (params.length === 0) return "PARAMS_MISSING";
   const isEqual = (change: (value: string) => string) =>

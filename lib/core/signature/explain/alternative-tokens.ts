@@ -1,6 +1,6 @@
 import type { ExplainSignatureOptions } from "./options";
 import { collectVariants, trimQuotes, type Variant } from "./variants";
-import { digest } from "../../../kit/hash";
+import { createPseudonym } from "../../../kit/hash";
 
 const MAX_TOKENS = 50;
 
@@ -34,6 +34,5 @@ function* varyTokens({ authToken, candidateTokens = [] }: GivenTokens): Generato
 
 /** Returns 8 hexadecimal digits that identify a token without revealing it. */
 export function fingerprint(token: string): string {
-  const hash = Buffer.from(digest(token, "fingerprint", "sha256"), "base64");
-  return hash.toString("hex").slice(0, 8);
+  return createPseudonym(token, "fingerprint");
 }

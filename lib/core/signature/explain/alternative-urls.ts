@@ -6,7 +6,7 @@ import { isHttpUrl, parseUrl } from "../../../kit/url";
 import { listSignedUrls, stripUnsigned, type UrlMatching } from "../signed-urls";
 
 const MAX_URLS = 800;
-/** They have 720 orders; 7 have 5,040. */
+/** They have 720 orders. */
 const MAX_ORDERED = 6;
 /** After all other mistakes in the URL. */
 const ORDER_RANK = 5;
@@ -36,8 +36,8 @@ export function listUrls(url: string, urlMatching: UrlMatching, receivedUrl = ""
 }
 
 /**
- * Lists the URL with its parameters in other orders: a log or a proxy may have sorted them. Few have
- * every order, and of more one has moved: ten have 3,628,800 orders.
+ * Lists the URL with its parameters in other orders, as a log or a proxy may sort them: few parameters
+ * in every order, of more one has moved.
  */
 function varyOrder(url: string): Variant[] {
   const [base = "", query = ""] = stripUnsigned(url.trim()).split(/\?(.*)/s);

@@ -90,12 +90,12 @@ function readLatin1(text: string): string {
   );
 }
 
-/** Returns whether parameters are those of an event. */
+/** Returns whether parameters are of an event. */
 export function isEvent(pairs: readonly Pair[]): boolean {
   return pairs.some(([name]) => name === "uuid");
 }
 
-/** Returns the longest value of a form that is no event, such as that of `payload=`. */
+/** Returns the longest value of a form that is no event, such as the value of `payload=`. */
 function readLongestValue(text: string): string {
   const pairs = listBodyPairs(fromBytes(text)) ?? [];
   if (isEvent(pairs)) return text;
@@ -115,7 +115,7 @@ function readMultipart(text: string): string {
   return encodeForm(pairs);
 }
 
-/** Returns a JSON string, an event, the body of an event of AWS Lambda, or the bytes of a Buffer. */
+/** Returns a JSON string, an event, the body of AWS Lambda, or the bytes of a Buffer. */
 function readJsonText(text: string): string {
   const json = parseJson(fromBytes(text).toString("utf8"));
   if (typeof json === "string") return toText(json);

@@ -24,12 +24,11 @@ const MAX_SIGNATURE_CHARACTERS = 200;
 const MAX_SHOWN_URLS = 20;
 const MAX_TRIED_CHARACTERS = 300;
 const MAX_SHOWN_CHARACTERS = 2_048;
-/** Another product sends the hash of its JSON in the query. */
 const BODY_HASH = /[?&]bodySHA256=/i;
 /** The names of parameters that a report shows. */
 const PARAMETER_NAME = /^[\w.[\]-]{1,64}$/;
 
-/** Finds the causes of a signature that does not match: `explainSignature` in `signature/explain`. */
+/** Finds the causes of a signature that does not match. */
 export function explain(options: ExplainSignatureOptions): SignatureReport {
   const { url, urlMatching = "ports", method = "POST" } = options;
   const received = (options.signature ?? "").slice(0, MAX_SIGNATURE_CHARACTERS);
@@ -85,12 +84,10 @@ function showSubject(cause: SignatureCause, method: "GET" | "POST", url: string)
   return { ...rest, explanation, subject: signed };
 }
 
-/** Appends parameters to the query of a URL, as in a GET request. */
 function append(url: string, params: readonly Pair[]): string {
   return `${url.replace(/#.*$/s, "")}${url.includes("?") ? "&" : "?"}${encodeForm(params)}`;
 }
 
-/** Signs combinations until one matches or the limits are reached. */
 function search(
   urls: readonly Variant[],
   sets: readonly Variant[],
@@ -170,7 +167,7 @@ export function explainCause(code: SignatureCauseCode, url?: string): SignatureR
   return { matches: false, causes, tried: { urls: [], tokens: [], combinations: 0 } };
 }
 
-/** Explains a malformed signature: the value of its header, or several joined with ", ". */
+/** Explains a malformed signature header; several are joined with ", ". */
 export function explainMalformed(received: string): SignatureReport {
   return explainCause(findFormFault(received) ?? "SIGNATURE_MALFORMED");
 }

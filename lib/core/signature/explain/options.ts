@@ -1,6 +1,6 @@
 import type { VerifySignatureOptions } from "../signature";
 
-/** Options of {@link explainSignature}; with more of them it can prove more causes. */
+/** A request whose signature does not match; the more is known of it, the more causes can be proven. */
 export interface ExplainSignatureOptions extends Omit<VerifySignatureOptions, "signature"> {
   /** The value of the signature header as received; undefined or empty if it is missing. */
   signature: string | undefined;

@@ -15,7 +15,7 @@ const SHORTEST_PART = 8;
 /** A hexadecimal HMAC, or the base64 of an HMAC-SHA256. */
 const OTHER_ALGORITHM = /^(?:sha\d+=)?(?:([\da-f]{40}|[\da-f]{64})|([a-z0-9+/]{43}=))$/i;
 
-/** Lists the interpretations of a text as a signature, that without a mistake first. */
+/** Lists the interpretations of a text as a signature, the one without a mistake first. */
 export function listSignatureReadings(received: string): SignatureReading[] {
   const readings: SignatureReading[] = [];
   const read = (

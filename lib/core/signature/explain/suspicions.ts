@@ -60,8 +60,7 @@ export function listSuspicions(
   const hasSameHost = seen === undefined || seen.host === shown?.host;
   const suspectUrl = () =>
     suspect(hasSameHost ? "URL_PATH" : "URL_HOST", url.replace(/[?#].*$/s, ""));
-  // A proxy may change host and prefix without a header that shows them: the token is likelier only
-  // if the request arrived at this very host and path.
+  // A proxy may hide a change of host and prefix: the token is likelier only if both are the same.
   const isShown = hasSameHost && seen?.path === shown?.path;
   if (!isShown) suspectUrl();
   const account = claimed === undefined ? "" : ` of ${claimed}`;
@@ -98,7 +97,7 @@ function isCut(body: GivenBody | undefined, params: readonly Pair[]): boolean {
 /** No change undoes these, so no later request can match. */
 const NEVER_PROVEN = new Set<SignatureCauseCode>(["PARAMS_UNSIGNED"]);
 
-/** Creates a cause with its explanation and its fix. */
+/** Creates a cause with its texts. */
 export function createCause(
   code: SignatureCauseCode,
   isProven: boolean,

@@ -12,8 +12,8 @@ export interface Variant {
 }
 
 /**
- * Collects variants, the likeliest first and none of an equal value, until there are `maxEntries` or
- * their values have `maxCharacters`. The rest is never created.
+ * Collects variants of different values until there are `maxEntries`, or they have `maxCharacters`. The
+ * rest is never created.
  */
 export function collectVariants(
   variants: Iterable<Variant>,

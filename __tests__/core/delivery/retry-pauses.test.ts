@@ -1,4 +1,4 @@
-import { createRetry } from "../../lib/kit/retry";
+import { createRequestRetry } from "../../../lib/core/delivery/retry-request";
 
 /** Pauses that the fake clock ends. */
 jest.mock("node:timers/promises", () => ({
@@ -13,15 +13,7 @@ it.each([
   ["its deadline", 60_000, 30],
 ])("an operation fails at %s, also in a longer pause", async (_what, retryForMs, deadlineMs) => {
   const pauses = { firstMs: 2_000, longestMs: 4_000 };
-  const retry = createRetry(
-    { retryForMs, pauses },
-    {
-      isFinal: () => false,
-      createError: (cause) => cause as Error,
-      createOverloadError: (cause) => cause as Error,
-      onFirstFailure() {},
-    },
-  );
+  const retry = createRequestRetry({ retryForMs, pauses });
   const attempt = () => Promise.reject(new Error("down"));
   const failed = jest.fn();
   const ended = retry(attempt, performance.now() + deadlineMs).catch(failed);
