@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ActionLine } from "../console-view";
-import { ProblemError, runAction } from "./api";
+import { ProblemError, runAction, UNREACHABLE } from "./api";
 import { Dialog } from "./dialog";
 import { formatCount, plural } from "./format";
 
@@ -38,7 +38,10 @@ export async function runAndDescribe(
 ): Promise<string> {
   let last: ActionLine = { done: 0, count: 0 };
   try {
-    const { result } = await runAction(path, choice, stop, (line) => report((last = line)));
+    for await (last of runAction(path, choice, stop)) report(last);
+    const { result, error } = last;
+    if (error !== undefined) throw new ProblemError(error.status, error.code, error.message);
+    if (result === undefined && !stop.aborted) throw UNREACHABLE;
     if (result === undefined) return `Stopped: ${describeDone(last)}`;
     const { changed, problems } = result;
     const said = `${plural(changed, "event")} ${done}.`;

@@ -33,8 +33,6 @@ export class ProblemError extends Error {
   }
 }
 
-type Method = "GET" | "POST" | "PATCH" | "DELETE";
-
 /** Sends a write to the router; the path is relative to the page. @throws ProblemError */
 export async function send<Result>(
   method: "GET" | "POST" | "PATCH" | "DELETE",
@@ -56,7 +54,8 @@ function open(path: string, init: RequestInit, body?: object): Promise<Response>
   return fetch(path, { redirect: "manual", ...init, ...content }).catch(failUnreachable);
 }
 
-const UNREACHABLE = new ProblemError(0, "UNREACHABLE", "The server does not respond.");
+/** In place of a response. */
+export const UNREACHABLE = new ProblemError(0, "UNREACHABLE", "The server does not respond.");
 
 function failUnreachable(): never {
   throw UNREACHABLE;
@@ -89,34 +88,25 @@ function readJson({ type, ok, status, headers }: Response, text: string): unknow
 }
 
 /**
- * Runs an action on many: reports how far it is, and resolves with its last line. When `stop` is
- * aborted, the server stops, and there is no result.
- *
- * @throws ProblemError also when the connection is lost; `report` has said what was done.
+ * Runs an action on many: yields how far it is, at last its result or error. When `stop` is aborted, the
+ * server stops. A connection that is lost ends it, too. @throws ProblemError
  */
-export async function runAction(
+export async function* runAction(
   path: string,
   body: object,
   stop: AbortSignal,
-  report: (line: ActionLine) => void,
-): Promise<ActionLine> {
+): AsyncGenerator<ActionLine> {
   const response = await open(path, { method: "POST", signal: stop }, body);
   if (!response.ok || response.body === null) readJson(response, await response.text());
   const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
-  let last: ActionLine = { done: 0, count: 0 };
   let text = "";
   for (let isOver = false; !isOver;) {
     const chunk = await reader?.read().catch(() => undefined);
     isOver = chunk?.done !== false;
     const lines = (text + (chunk?.value ?? "")).split("\n");
     text = isOver ? "" : (lines.pop() ?? "");
-    for (const line of lines.filter(Boolean))
-      report((last = readJson(response, line) as ActionLine));
+    for (const line of lines.filter(Boolean)) yield readJson(response, line) as ActionLine;
   }
-  const { error, result } = last;
-  if (error !== undefined) throw new ProblemError(error.status, error.code, error.message);
-  if (result === undefined && !stop.aborted) throw UNREACHABLE;
-  return last;
 }
 
 /** Sends a write, loads the list that it changes again, and returns the announcement. */

@@ -12,7 +12,7 @@ interface LoadedProps<Value> {
   loader: Loader<Value>;
   /** The noun of the value, for the title when its load has failed. */
   what: string;
-  /** How often it is loaded again; 0 when only the button does. */
+  /** How often it is loaded again; 0: only after a failure, by the button. */
   refreshMs?: number;
   children: (value: Value) => ComponentChildren;
 }
@@ -27,10 +27,7 @@ export function LoadedPage<Value>(
       <div class="page-head">
         <h2 tabIndex={-1}>{title}</h2>
         <Age atMs={loader.atMs} />
-        <div class="buttons">
-          <Button label="Refresh" run={loader.reload} />
-          {create}
-        </div>
+        <div class="buttons">{create}</div>
       </div>
       <LoadedValue what={title.toLowerCase()} {...props} />
     </section>

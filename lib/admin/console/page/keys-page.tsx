@@ -21,7 +21,7 @@ addEventListener("beforeunload", (event) => {
 export function KeysPage() {
   const create = <WriteButton label="Create key" class="primary" run={openKeyForm} />;
   return (
-    <LoadedPage title="Keys" loader={keys} create={create}>
+    <LoadedPage title="Keys" loader={keys} refreshMs={60_000} create={create}>
       {(all) => [
         <Changes of={["key"]} />,
         <div class="panel keys">
@@ -83,15 +83,16 @@ function KeyLine(key: Key) {
   );
 }
 
+async function createKey(data: FormData): Promise<string> {
+  const created = await send<CreatedKey>("POST", "keys", Object.fromEntries(data));
+  createdKeys.value = [...createdKeys.value, created];
+  await keys.reload();
+  return "The key was created. Its secret is shown once.";
+}
+
 function openKeyForm(): void {
-  async function submit(data: FormData): Promise<string> {
-    const created = await send<CreatedKey>("POST", "keys", Object.fromEntries(data));
-    createdKeys.value = [...createdKeys.value, created];
-    await keys.reload();
-    return "The key was created. Its secret is shown once.";
-  }
   openDialog(
-    <Dialog title="Create a key" action="Create key" submit={submit}>
+    <Dialog title="Create a key" action="Create key" submit={createKey}>
       <TextField
         label="Name"
         name="friendly_name"

@@ -40,7 +40,7 @@ export function App() {
 function Console() {
   const { receiver, hasQueue } = settings;
   useEvery(POLL_MS, journal.refresh);
-  useEvery(WEBHOOKS_REFRESH_MS, () => receiver && webhooks.refresh());
+  useEvery(WEBHOOKS_REFRESH_MS, webhooks.refresh);
   useEvery(QUEUE_REFRESH_MS, () => hasQueue && queue.refresh());
   const pages = PAGES.filter(({ id }) =>
     id === "requests" ? receiver : id !== "queue" || hasQueue,

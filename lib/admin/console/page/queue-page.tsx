@@ -89,7 +89,7 @@ function DeadLetters({ groups, deadLetters, atMs }: DeadLettersProps) {
     <>
       <div class="page-head">
         <h3>Dead letters by error</h3>
-        <DeadLetterButtons what=" all" choice={{ count: deadLetters, untilMs: atMs }} />
+        <DeadLetterButtons what="all" choice={{ count: deadLetters, untilMs: atMs }} />
       </div>
       {groups.map((group) => (
         <ErrorPanel key={group.error} {...group} />
@@ -114,7 +114,7 @@ function ErrorPanel(group: DeadLetterGroup) {
         </h4>
         {count > 1 && (
           <DeadLetterButtons
-            what=" these"
+            what="these"
             choice={{ error, count, untilMs: lastAtMs }}
             of={`${error}, of ${plural(users, "user")}`}
           />
@@ -181,44 +181,43 @@ interface Chosen {
   of?: string;
 }
 
+const RETRY = {
+  label: "Retry",
+  path: "console/dead-letters/retry",
+  done: "will be handled again",
+  text: "The workers run their handlers again, now and once more after each failure.",
+};
+const DISCARD = {
+  label: "Discard",
+  path: "console/dead-letters/discard",
+  done: "discarded",
+  text: "Their handlers will never run, also not when the service sends the same again. This cannot be undone.",
+};
+
+const finish = () => Promise.all([queue.reload(), journal.reload()]);
+
 /** Buttons that retry or discard dead letters. */
 function DeadLetterButtons({ choice, what, of }: Chosen) {
   const count = "count" in choice ? choice.count : 1;
-  const which = what === undefined ? "" : `${what} ${formatCount(count)}`;
-  const path = "console/dead-letters";
-  const finish = () => Promise.all([queue.reload(), journal.reload()]);
-  const retry = { path: `${path}/retry`, choice, done: "will be handled again", finish };
-  const discard = { path: `${path}/discard`, choice, done: "discarded", finish };
-  const dead = plural(count, "dead letter");
-  const common = of !== undefined && (
-    <p>
-      <Received text={of} />
-    </p>
-  );
-  const askToRetry = () =>
+  const which = what === undefined ? "" : ` ${what} ${formatCount(count)}`;
+  const ask = ({ label, text, ...action }: typeof RETRY, isDangerous = false) =>
     openDialog(
-      <ActionDialog label={`Retry ${dead}`} action={retry} count={count}>
-        {common}
-        <p>The workers run their handlers again, now and once more after each failure.</p>
+      <ActionDialog
+        label={`${label} ${plural(count, "dead letter")}`}
+        isDangerous={isDangerous}
+        action={{ ...action, choice, finish }}
+        count={count}
+      >
+        <p>{of !== undefined && <Received text={of} />}</p>
+        <p>{text}</p>
       </ActionDialog>,
     );
-  const askToDiscard = () =>
-    openDialog(
-      <ActionDialog label={`Discard ${dead}`} isDangerous action={discard} count={count}>
-        {common}
-        <p>
-          Their handlers will never run, also not when the service sends the same again. This cannot
-          be undone.
-        </p>
-      </ActionDialog>,
-    );
+  const retry = () =>
+    what === undefined ? runAndDescribe({ ...RETRY, choice, finish }) : ask(RETRY);
   return (
     <div class="buttons">
-      <WriteButton
-        label={`Retry${which}`}
-        run={what === undefined ? () => runAndDescribe(retry) : askToRetry}
-      />
-      <WriteButton label={`Discard${which}`} class="danger" run={askToDiscard} />
+      <WriteButton label={`Retry${which}`} run={retry} />
+      <WriteButton label={`Discard${which}`} class="danger" run={() => ask(DISCARD, true)} />
     </div>
   );
 }

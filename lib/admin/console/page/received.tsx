@@ -36,7 +36,7 @@ export function Fact(props: { name: ComponentChildren; children?: ComponentChild
       <dt>{name}</dt>
       <dd>
         {isText ? <Received text={children} /> : children}{" "}
-        {isText && COPIED.has(name) && <CopyButton text={children} what={String(name)} />}
+        {isText && COPIED.has(name) && <CopyButton text={children} what={name as string} />}
       </dd>
     </>
   );

@@ -39,16 +39,17 @@ const describeValue = (value: string): string =>
         .join(" to ")
     : value;
 
+function filter({ currentTarget }: TargetedEvent<HTMLFormElement>): void {
+  const fields = [...new FormData(currentTarget)] as [string, string][];
+  replacePlace({ query: new URLSearchParams(fields.filter(([, value]) => value !== "")) });
+}
+
 const LABEL = "Find by identity, uuid, SID or path";
 
 /** The search, which the key `/` leads to, and the filters of the list: they are part of the place. */
 export function RequestFilter() {
   const { query } = place.value;
   const text = query.get("q") ?? "";
-  function filter({ currentTarget }: TargetedEvent<HTMLFormElement>): void {
-    const fields = [...new FormData(currentTarget)] as [string, string][];
-    replacePlace({ query: new URLSearchParams(fields.filter(([, value]) => value !== "")) });
-  }
   function search(event: Event): void {
     event.preventDefault();
     searchLogin(text);

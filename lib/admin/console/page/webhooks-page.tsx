@@ -23,11 +23,8 @@ function listFindings(): readonly Finding[] {
 export function WebhooksPage() {
   const found = listFindings();
   const missing = found.find(({ sid }) => sid === undefined);
-  const create = (label: string, isPrimary: boolean) => (
-    <WriteButton label={label} class={isPrimary ? "primary" : ""} run={() => openWebhookForm()} />
-  );
   return (
-    <LoadedPage title="Webhooks" loader={webhooks} create={create("Create webhook", !missing)}>
+    <LoadedPage title="Webhooks" loader={webhooks} create={<CreateButton label="Create webhook" />}>
       {(list) => (
         <>
           {findings.error !== undefined && (
@@ -39,7 +36,7 @@ export function WebhooksPage() {
             <Notice
               tone="bad"
               title={<Received text={missing.message} />}
-              button={create("Create a webhook for publicUrl", true)}
+              button={<CreateButton label="Create a webhook for publicUrl" />}
             >
               {missing.fix}
             </Notice>
@@ -65,6 +62,10 @@ export function WebhooksPage() {
     </LoadedPage>
   );
 }
+
+const CreateButton = ({ label }: { label: string }) => (
+  <WriteButton label={label} class="primary" run={() => openWebhookForm()} />
+);
 
 function WebhookPanel(props: { webhook: Webhook; findings: readonly Finding[] }) {
   const { webhook, findings: own } = props;
