@@ -35,7 +35,7 @@ const FIND_BROKEN = `[...document.querySelectorAll("main td, main dd, main .pill
     const { width, height } = cell.getBoundingClientRect();
     const isNarrow = height > 60 && width < 60 && cell.innerText.length > 3;
     const isCut =
-      cell.matches(".line td:not(.select, .toggle-cell)") && cell.scrollWidth > cell.clientWidth + 1;
+      cell.matches(".line td:not(.more)") && cell.scrollWidth > cell.clientWidth + 1;
     return isNarrow || isCut;
   })
   .map(({ className, innerText }) => className + ": " + innerText)`;

@@ -73,7 +73,7 @@ describeWithBrowser("the list of requests", () => {
     const select = (selector: string) =>
       page.evaluate(`getSelection().selectAllChildren(document.querySelector("${selector}"))`);
     const details = page.locator(".details");
-    await select(".requests .event");
+    await select(".requests td.event");
     await lines.first().dispatchEvent("click");
     expect(await details.count()).toBe(0);
     await lines.nth(1).dispatchEvent("click");

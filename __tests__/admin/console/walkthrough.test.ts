@@ -26,7 +26,9 @@ itInBrowser("a login hangs as the publicUrl is not the webhook_url", async () =>
   expect(await approve(app, wrong)).toBe(403);
 
   const page = await openPage(app.url);
-  const waits = page.locator("summary", { hasText: "1 pending wait in process" });
+  const waits = page.locator("dt", { hasText: "Waits" });
+  await page.getByRole("searchbox").fill(JANE);
+  await page.keyboard.press("Enter");
   await waits.waitFor();
   // The link empties the filters that hide its request.
   const filters = [page.getByRole("searchbox"), page.getByRole("combobox", { name: "state" })];
@@ -46,10 +48,13 @@ itInBrowser("a login hangs as the publicUrl is not the webhook_url", async () =>
   const [webhook] = await app.upstream.listWebhooks();
   expect(await approve(app, webhook?.webhook_url ?? "")).toBe(200);
   expect((await login).type).toBe("challenge.approved");
-  await waits.waitFor({ state: "detached" });
+  await page.getByRole("searchbox").fill(JANE);
+  await page.keyboard.press("Enter");
+  await page.locator("dt", { hasText: "Service" }).waitFor();
+  expect(await waits.count()).toBe(0);
   await page.getByRole("link", { name: "Webhooks", exact: true }).click();
   await page.locator("article").waitFor();
-  expect(await page.locator(".badge, article .notice").count()).toBe(0);
+  expect(await page.locator("nav .pill, article .notice").count()).toBe(0);
 });
 
 describeWithRedis("with a queue", () => {

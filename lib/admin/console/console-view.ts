@@ -89,8 +89,6 @@ export interface ConsoleView {
   position: string;
   /** The process that responds, such as `4711 on web-1`. */
   process: string;
-  /** The logins that have waited longest in this process: each process knows its own only. */
-  waits: { count: number; oldest: readonly PendingWaitRow[] };
   /** Undefined when nothing has changed since the position of the request. */
   shown: ShownHistory | undefined;
 }

@@ -127,7 +127,7 @@ function listHistoryRoutes(
   view: JournalView,
   inspection: ReceiverInspection | undefined,
 ): Route[] {
-  const show = createShow(view, inspection, reveals, PROCESS);
+  const show = createShow(view, inspection, PROCESS);
   return [
     {
       method: "post",

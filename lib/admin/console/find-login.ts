@@ -130,7 +130,7 @@ async function readIdentity(
 }
 
 /** Shows a wait as the console may. */
-export function toWaitRow(
+function toWaitRow(
   wait: ReturnType<ReceiverInspection["listPendingWaits"]>[number],
   reveals: boolean,
 ): PendingWaitRow {

@@ -2,14 +2,12 @@ import * as z from "zod";
 import type { ReceiverInspection } from "../../core/door";
 import { hashText } from "../../kit/hash";
 import type { ConsoleView, RequestFilter, ShownHistory, ViewRequest } from "./console-view";
-import { toWaitRow } from "./find-login";
 import type { JournalView } from "./journal-view";
 import { describeFailed, filterSchema, selectFailed, selectRows } from "./request-filter";
 import { listCauses } from "./rejections";
 import { listMinutes, sumCounts } from "./totals";
 
 const MAX_ROWS = 200;
-const MAX_WAITS = 20;
 
 /** The schema of {@link ViewRequest}. */
 export const viewSchema = z.strictObject({
@@ -21,7 +19,6 @@ export const viewSchema = z.strictObject({
 export function createShow(
   view: JournalView,
   inspection: ReceiverInspection | undefined,
-  reveals: boolean,
   processName: string,
 ) {
   async function showHistory(filter: RequestFilter): Promise<ShownHistory> {
@@ -49,15 +46,10 @@ export function createShow(
     const atMs = Date.now();
     const shown = await showHistory(filter);
     const position = hashText(JSON.stringify(shown));
-    const waits = inspection?.listPendingWaits() ?? [];
     return {
       atMs,
       position,
       process: processName,
-      waits: {
-        count: waits.length,
-        oldest: waits.slice(0, MAX_WAITS).map((wait) => toWaitRow(wait, reveals)),
-      },
       shown: position === known ? undefined : shown,
     };
   };

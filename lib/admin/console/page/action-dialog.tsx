@@ -1,50 +1,47 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
 import type { ActionLine } from "../console-view";
-import { ProblemError, runAction } from "./api";
+import { ProblemError, runAction, UNREACHABLE } from "./api";
 import { Dialog } from "./dialog";
 import { formatCount, plural } from "./format";
 
-/**
- * A dialog with an action on many events, which the server does one after the other: it shows how many
- * are done, "Stop" ends it, and what was done is said.
- */
-export function ActionDialog(props: {
-  title?: string;
-  action: string;
-  isDangerous?: boolean;
+/** An action on many events, which the server does one after the other. */
+export interface Action {
   path: string;
   choice: object;
-  count: number;
   /** What has happened to an event then, such as "discarded". */
   done: string;
-  /** Runs at the end of the action, also when it was stopped or failed. */
+  /** Runs at the end, also when it was stopped or failed. */
   finish: () => Promise<unknown>;
+}
+
+/** A dialog with an action on many events: it shows how many are done, and "Stop" ends it. */
+export function ActionDialog(props: {
+  title?: string;
+  label: string;
+  isDangerous?: boolean;
+  action: Action;
+  count: number;
   children: ComponentChildren;
 }) {
-  const { path, choice, count, done, finish, ...dialog } = props;
+  const { action, count, label, ...dialog } = props;
   const [line, setLine] = useState<ActionLine>({ done: 0, count });
-  async function submit(_data: FormData, stop: AbortSignal): Promise<string> {
-    try {
-      return await runAndDescribe(path, choice, done, stop, setLine);
-    } finally {
-      await finish();
-    }
-  }
-  return <Dialog {...dialog} progress={{ done: line.done, of: line.count }} submit={submit} />;
+  const submit = (_data: FormData, stop: AbortSignal) => runAndDescribe(action, stop, setLine);
+  return <Dialog {...dialog} action={label} progress={line} submit={submit} />;
 }
 
 /** Runs an action on many events. @returns what was done @throws ProblemError also when some failed */
 export async function runAndDescribe(
-  path: string,
-  choice: object,
-  done: string,
+  { path, choice, done, finish }: Action,
   stop = new AbortController().signal,
   report: (line: ActionLine) => void = () => {},
 ): Promise<string> {
   let last: ActionLine = { done: 0, count: 0 };
   try {
-    const { result } = await runAction(path, choice, stop, (line) => report((last = line)));
+    for await (last of runAction(path, choice, stop)) report(last);
+    const { result, error } = last;
+    if (error !== undefined) throw new ProblemError(error.status, error.code, error.message);
+    if (result === undefined && !stop.aborted) throw UNREACHABLE;
     if (result === undefined) return `Stopped: ${describeDone(last)}`;
     const { changed, problems } = result;
     const said = `${plural(changed, "event")} ${done}.`;
@@ -54,6 +51,8 @@ export async function runAndDescribe(
   } catch (error) {
     if (!(error instanceof ProblemError) || last.done === 0 || error.code === "") throw error;
     throw new ProblemError(error.status, error.code, `${error.message} ${describeDone(last)}`);
+  } finally {
+    await finish();
   }
 }
 

@@ -5,27 +5,24 @@ import { createStore } from "./store";
 
 const SHOWN_MS = 10_000;
 
-const announced = createStore({ text: "", isShown: false });
+const announced = createStore("");
 let hideTimer: ReturnType<typeof setTimeout> | undefined;
 
-/** Announces a change to a screen reader; what an action has done is shown, too. */
-export function announce(text: string, isShown = false): void {
+/** Says what an action has done, also to a screen reader. */
+export function announce(text: string): void {
   clearTimeout(hideTimer);
-  announced.value = { text: "", isShown };
+  announced.value = "";
   // A text that is set in the same turn as it is emptied is not read again.
-  requestAnimationFrame(() => (announced.value = { text, isShown }));
-  if (isShown) hideTimer = setTimeout(() => (announced.value = { text, isShown: false }), SHOWN_MS);
+  requestAnimationFrame(() => (announced.value = text));
+  hideTimer = setTimeout(() => (announced.value = ""), SHOWN_MS);
 }
 
 /** The region that a screen reader watches. */
-export function Announcer() {
-  const { text, isShown } = announced.value;
-  return (
-    <div id="announcer" class={isShown && text !== "" ? "toast" : "unseen"} role="status">
-      {text}
-    </div>
-  );
-}
+export const Announcer = () => (
+  <div id="announcer" class={announced.value === "" ? "unseen" : "toast notice info"} role="status">
+    {announced.value}
+  </div>
+);
 
 function keepFocus(): void {
   // The thing that had it may be gone.
@@ -33,11 +30,8 @@ function keepFocus(): void {
   document.querySelector<HTMLElement>("main h2")?.focus({ preventScroll: true });
 }
 
-/** The action of a button or a form; it may return an announcement. */
-export type Run<Input = void> = (input: Input) => unknown;
-
-/** Runs an action once at a time; returns whether it runs, and its failure. */
-export function useAction<Input = void>(run: Run<Input>) {
+/** Runs an action once at a time; returns whether it runs, and its failure. It may return an announcement. */
+export function useAction<Input = void>(run: (input: Input) => unknown) {
   const [isBusy, setBusy] = useState(false);
   const [problem, setProblem] = useState<VNode>();
   async function start(input: Input): Promise<void> {
@@ -47,10 +41,10 @@ export function useAction<Input = void>(run: Run<Input>) {
       const running = run(input);
       setBusy(running instanceof Promise);
       const said: unknown = await running;
-      if (typeof said === "string") announce(said, true);
+      if (typeof said === "string") announce(said);
     } catch (error) {
       setProblem(
-        <span class="problem" role="alert">
+        <span class="pill bad" role="alert">
           {describeProblem(error)}
         </span>,
       );
@@ -61,7 +55,10 @@ export function useAction<Input = void>(run: Run<Input>) {
   return { isBusy, problem, start };
 }
 
-type ButtonProps = Omit<ButtonHTMLAttributes, "onClick"> & { label: ComponentChildren; run: Run };
+interface ButtonProps extends Omit<ButtonHTMLAttributes, "label"> {
+  label: ComponentChildren;
+  run: () => unknown;
+}
 
 /** A button; a failure of its action is shown beside it. */
 export function Button({ label, run, ...button }: ButtonProps) {

@@ -1,14 +1,14 @@
 import { parseJson } from "../../../kit/text";
 import type { ActionLine, ConsoleSettings } from "../console-view";
-import { createStore } from "./store";
+import { createStore, Loader } from "./store";
 
-/** The settings of this console: they are loaded before anything that needs them is drawn. */
+/** The settings of this console: nothing that needs them is drawn before they are loaded. */
 export let settings: ConsoleSettings;
 
-/** Loads the settings, once. */
-export async function loadSettings(): Promise<void> {
+export const settingsLoader = new Loader(async () => {
   settings = await read<ConsoleSettings>("console");
-}
+  return settings;
+});
 
 /** The URL that a webhook of the receiver should have. */
 export const readPublicUrl = (): string => settings.receiver?.publicUrls[0] ?? "";
@@ -33,34 +33,34 @@ export class ProblemError extends Error {
   }
 }
 
-type Method = "GET" | "POST" | "PATCH" | "DELETE";
-
 /** Sends a write to the router; the path is relative to the page. @throws ProblemError */
-export const send = <Result>(method: Method, path: string, body?: object): Promise<Result> =>
-  request<Result>(path, { method }, body);
+export async function send<Result>(
+  method: "GET" | "POST" | "PATCH" | "DELETE",
+  path: string,
+  body?: object,
+  signal?: AbortSignal,
+): Promise<Result> {
+  const response = await open(path, { method, ...(signal && { signal }) }, body);
+  return readJson(response, await response.text().catch(failUnreachable)) as Result;
+}
 
 /** Reads something of the router, with a body by a POST. @throws ProblemError */
-export function read<Result>(path: string, body?: object): Promise<Result> {
-  const method = body === undefined ? "GET" : "POST";
-  return request<Result>(path, { method, signal: AbortSignal.timeout(LONGEST_READ_MS) }, body);
-}
-
-async function request<Result>(path: string, init: RequestInit, body?: object): Promise<Result> {
-  const response = await open(path, init, body);
-  return readJson(response, await response.text().catch(() => fail(UNREACHABLE))) as Result;
-}
+export const read = <Result>(path: string, body?: object): Promise<Result> =>
+  send<Result>(body ? "POST" : "GET", path, body, AbortSignal.timeout(LONGEST_READ_MS));
 
 function open(path: string, init: RequestInit, body?: object): Promise<Response> {
   const headers = { "Content-Type": "application/json" };
   const content = body && { headers, body: JSON.stringify(body) };
-  return fetch(path, { redirect: "manual", ...init, ...content }).catch(() => fail(UNREACHABLE));
+  return fetch(path, { redirect: "manual", ...init, ...content }).catch(failUnreachable);
 }
 
-function fail(problem: ProblemError): never {
-  throw problem;
+/** In place of a response. */
+export const UNREACHABLE = new ProblemError(0, "UNREACHABLE", "The server does not respond.");
+
+function failUnreachable(): never {
+  throw UNREACHABLE;
 }
 
-const UNREACHABLE = new ProblemError(0, "UNREACHABLE", "The server does not respond.");
 /** In place of the page that a proxy or the app responds with. */
 const MESSAGES: Readonly<Record<number, string>> = {
   404: "The console is not at this address any more.",
@@ -88,37 +88,25 @@ function readJson({ type, ok, status, headers }: Response, text: string): unknow
 }
 
 /**
- * Runs an action on many: reports how far it is, and resolves with its last line. When `stop` is
- * aborted, the server stops, and there is no result.
- *
- * @throws ProblemError also when the connection is lost; `report` has said what was done.
+ * Runs an action on many: yields how far it is, at last its result or error. When `stop` is aborted, the
+ * server stops. A connection that is lost ends it, too. @throws ProblemError
  */
-export async function runAction(
+export async function* runAction(
   path: string,
   body: object,
   stop: AbortSignal,
-  report: (line: ActionLine) => void,
-): Promise<ActionLine> {
+): AsyncGenerator<ActionLine> {
   const response = await open(path, { method: "POST", signal: stop }, body);
   if (!response.ok || response.body === null) readJson(response, await response.text());
-  const reader = response.body?.getReader();
-  const decoder = new TextDecoder();
-  let last: ActionLine = { done: 0, count: 0 };
+  const reader = response.body?.pipeThrough(new TextDecoderStream()).getReader();
   let text = "";
-  for (;;) {
+  for (let isOver = false; !isOver;) {
     const chunk = await reader?.read().catch(() => undefined);
-    text += decoder.decode(chunk?.value, { stream: true });
-    const lines = text.split("\n");
-    const isOver = chunk?.done !== false;
+    isOver = chunk?.done !== false;
+    const lines = (text + (chunk?.value ?? "")).split("\n");
     text = isOver ? "" : (lines.pop() ?? "");
-    for (const line of lines.filter(Boolean))
-      report((last = readJson(response, line) as ActionLine));
-    if (isOver) break;
+    for (const line of lines.filter(Boolean)) yield readJson(response, line) as ActionLine;
   }
-  const { error, result } = last;
-  if (error !== undefined) throw new ProblemError(error.status, error.code, error.message);
-  if (result === undefined && !stop.aborted) fail(UNREACHABLE);
-  return last;
 }
 
 /** Sends a write, loads the list that it changes again, and returns the announcement. */

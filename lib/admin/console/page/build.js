@@ -1,8 +1,6 @@
 "use strict";
 /** Builds the page of the console into a folder: `node build.js [folder]`. */
-const { readFileSync, writeFileSync } = require("node:fs");
-const { join, resolve } = require("node:path");
-const { minifySync } = require("@swc/core");
+const { resolve } = require("node:path");
 const { buildSync } = require("esbuild");
 
 /** @param {string} folder where the router looks for the files of the page. */
@@ -26,19 +24,6 @@ function buildPage(folder) {
     loader: { ".html": "copy", ".svg": "copy" },
     logLevel: "warning",
   });
-  // 1 kB less than by esbuild alone.
-  const script = join(folder, "page.js");
-  const compress = { ecma: 2022, passes: 3, unsafe_arrows: true };
-  const { code } = minifySync(readFileSync(script, "utf8"), { compress, mangle: true });
-  writeFileSync(script, code);
-  // Only this file uses its custom properties.
-  const sheet = join(folder, "page.css");
-  const style = readFileSync(sheet, "utf8");
-  const names = [...new Set(style.match(/--[a-z-]+/g))];
-  const shorten = (/** @type {string} */ name) => `--${names.indexOf(name).toString(36)}`;
-  writeFileSync(sheet, style.replace(/--[a-z-]+/g, shorten).replace(/(--\w+:|,) /g, "$1"));
-  const page = join(folder, "page.html");
-  writeFileSync(page, readFileSync(page, "utf8").replace(/\n\s*/g, ""));
 }
 
 module.exports = { buildPage };

@@ -1,8 +1,8 @@
 import type { ChangeRow } from "../console-view";
-import { Fold, Time } from "./blocks";
+import { Time } from "./blocks";
 import { plural } from "./format";
 import { journal } from "./journal";
-import { Fact, Facts, Received } from "./received";
+import { Received } from "./received";
 
 /** Lists the writes of people whose action begins with one of these words, the newest first. */
 export function listChanges(...words: readonly string[]): readonly ChangeRow[] {
@@ -12,31 +12,29 @@ export function listChanges(...words: readonly string[]): readonly ChangeRow[] {
 
 /** Who has changed something, and when: the last one in the title. */
 export function Changes({ of: words }: { of: readonly string[] }) {
-  const changes = listChanges(...words);
-  const [last] = changes;
+  const [last, ...others] = listChanges(...words);
   if (last === undefined) return null;
   return (
-    <Fold title={["Last change: ", <Change {...last} />]}>
-      <Facts class="wide">
-        {changes.map(({ atMs, ...change }) => (
-          <Fact name={<Time atMs={atMs} />}>
-            <Change atMs={undefined} {...change} />
-          </Fact>
-        ))}
-      </Facts>
-    </Fold>
+    <details class="panel">
+      <summary>
+        Last change: <Change {...last} />
+      </summary>
+      {others.map((change) => (
+        <p class="wide">
+          <Change {...change} />
+        </p>
+      ))}
+    </details>
   );
 }
 
-function Change(props: Omit<ChangeRow, "atMs"> & { atMs: number | undefined }) {
-  const { atMs, action, by, sid, uuid, error, count, status, code } = props;
+function Change({ atMs, action, by, sid, uuid, error, count, status, code }: ChangeRow) {
   const result = status < 400 ? code : `${status} ${code ?? ""}`;
   const parts = [sid, uuid, error, count !== undefined && plural(count, "event"), result];
   return (
     <>
       <b>{by ?? "unknown"}</b>: {action}
-      {parts.map((part) => Boolean(part) && [", ", <Received text={String(part)} />])}
-      {atMs !== undefined && [", ", <Time atMs={atMs} />]}
+      {parts.map((part) => part && [", ", <Received text={String(part)} />])}, <Time atMs={atMs} />
     </>
   );
 }

@@ -8,70 +8,59 @@ import { createStore } from "./store";
 export const openedDialog = createStore<VNode | null>(null);
 
 /** Opens a dialog. */
-export function openDialog(dialog: VNode): void {
-  openedDialog.value = dialog;
-}
+export const openDialog = (dialog: VNode): void => void (openedDialog.value = dialog);
 
 /** A modal dialog; it closes when its action is done, or cancelled. */
 export function Dialog(props: {
   /** The label of the button and a question mark, if it has no other. */
   title?: string;
   children: ComponentChildren;
-  /** The label of the button; undefined when there is only something to read. */
-  action?: string;
+  /** The label of the button. */
+  action: string;
   isDangerous?: boolean;
   /** Keeps the dialog open when the action is done. */
   staysOpen?: boolean;
   /** The progress of an action of several steps: to close the dialog stops it. */
-  progress?: { done: number; of: number };
+  progress?: { done: number; count: number };
   /** The action; its failure is shown in the dialog. */
-  submit?: (data: FormData, stop: AbortSignal) => unknown;
+  submit: (data: FormData, stop: AbortSignal) => unknown;
 }) {
-  const { children, action, staysOpen = false, progress } = props;
-  const title = props.title ?? `${action}?`;
+  const { action, title = `${action}?`, children, isDangerous, staysOpen, progress } = props;
   const dialog = useRef<HTMLDialogElement>(null);
   const close = () => dialog.current?.close();
   const [stop] = useState(() => new AbortController());
   const { isBusy, problem, start } = useAction(async (data: FormData) => {
-    const said = await props.submit?.(data, stop.signal);
+    const said = await props.submit(data, stop.signal);
     if (!staysOpen) close();
     return said;
   });
   useLayoutEffect(() => dialog.current?.showModal(), []);
-  const cancel =
-    isBusy && progress ? "Stop" : action === undefined || staysOpen ? "Close" : "Cancel";
+  function finish(): void {
+    stop.abort();
+    openedDialog.value = null;
+  }
+  function submit(event: SubmitEvent): void {
+    event.preventDefault();
+    void start(new FormData(event.currentTarget as HTMLFormElement));
+  }
   return (
-    <dialog
-      ref={dialog}
-      aria-label={title}
-      onClose={() => {
-        stop.abort();
-        openedDialog.value = null;
-      }}
-    >
-      <form
-        onSubmit={(event) => {
-          event.preventDefault();
-          void start(new FormData(event.currentTarget));
-        }}
-      >
+    <dialog ref={dialog} aria-label={title} onClose={finish}>
+      <form onSubmit={submit}>
         <h2>{title}</h2>
         <SignedOut />
         {children}
-        {progress !== undefined && progress.done > 0 && (
-          <progress aria-label="Events" max={progress.of} value={progress.done} />
+        {isBusy && progress && (
+          <progress aria-label="Events" max={progress.count} value={progress.done} />
         )}
         {problem}
         <div class="buttons">
-          <Button label={cancel} run={close} />
-          {action !== undefined && (
-            <button
-              class={props.isDangerous === true ? "danger solid" : "primary"}
-              disabled={isBusy}
-            >
-              {action}
-            </button>
-          )}
+          <Button
+            label={isBusy && progress ? "Stop" : staysOpen ? "Close" : "Cancel"}
+            run={close}
+          />
+          <button class={isDangerous ? "danger solid" : "primary"} disabled={isBusy}>
+            {action}
+          </button>
         </div>
       </form>
     </dialog>
@@ -81,18 +70,14 @@ export function Dialog(props: {
 /** A labelled text field. */
 export function TextField(props: { label: string; hint?: string } & InputHTMLAttributes) {
   const { label, hint, ...input } = props;
-  const id = `field-${label}`;
+  const hintId = `hint-${label}`;
   return (
-    <div class="field">
-      <label for={id}>{label}</label>
-      <input
-        id={id}
-        autocomplete="off"
-        spellcheck={false}
-        aria-describedby={`${id}-hint`}
-        {...input}
-      />
-      <small id={`${id}-hint`}>{hint}</small>
+    <div>
+      <label class="field">
+        {label}
+        <input autocomplete="off" spellcheck={false} aria-describedby={hintId} {...input} />
+      </label>
+      <small id={hintId}>{hint}</small>
     </div>
   );
 }

@@ -8,14 +8,16 @@ const clock = {
 const time = new Intl.DateTimeFormat(undefined, clock);
 const dayAndTime = new Intl.DateTimeFormat(undefined, { day: "numeric", month: "short", ...clock });
 const dateTime = new Intl.DateTimeFormat(undefined, { dateStyle: "medium", timeStyle: "medium" });
-const number = new Intl.NumberFormat("en");
+const number = new Intl.NumberFormat("en", { maximumFractionDigits: 1 });
 
 /** The time zone of the browser, which all times are in. */
 export const timeZone = time.resolvedOptions().timeZone;
 
-/** Formats a time of day to the millisecond, on request with its day. */
-export const formatTime = (atMs: number, hasDay = false): string =>
-  (hasDay ? dayAndTime : time).format(atMs);
+/** Formats a time to the millisecond, with its day unless that is today. */
+export function formatTime(atMs: number): string {
+  const isToday = new Date(atMs).toDateString() === new Date().toDateString();
+  return (isToday ? time : dayAndTime).format(atMs);
+}
 
 /** Formats a time with its date, also one that a resource has as a text. */
 export function formatDate(at: number | string | null): string {
@@ -27,9 +29,7 @@ export function formatDate(at: number | string | null): string {
 export const formatCount = (count: number): string => number.format(count);
 
 /** Formats a short duration, such as that of a request. */
-export function formatDuration(ms: number): string {
-  return `${number.format(ms < 10 ? Math.round(ms * 10) / 10 : Math.round(ms))} ms`;
-}
+export const formatDuration = (ms: number): string => `${number.format(ms)} ms`;
 
 /** Formats an age in its largest unit. */
 export function formatAge(ms: number): string {

@@ -5,13 +5,13 @@ import { LoadedPage, Notice, Pill } from "./blocks";
 import { Changes } from "./changes";
 import { Dialog, openDialog, TextField } from "./dialog";
 import { formatDate } from "./format";
-import { CopyButton, Facts, Received } from "./received";
-import { createLoader, createStore } from "./store";
+import { CopyButton, Fact, Received } from "./received";
+import { createStore, Loader } from "./store";
 import { listAll } from "./webhooks";
 
-const keys = createLoader(() => listAll<Key>("keys"));
+const keys = new Loader(() => listAll<Key>("keys"));
 /** New keys whose secret was not stored yet; each stays until its user says so. */
-export const createdKeys = createStore<readonly CreatedKey[]>([]);
+const createdKeys = createStore<readonly CreatedKey[]>([]);
 
 addEventListener("beforeunload", (event) => {
   if (createdKeys.value.length > 0) event.preventDefault();
@@ -19,50 +19,50 @@ addEventListener("beforeunload", (event) => {
 
 /** The page of the keys. */
 export function KeysPage() {
+  const create = <WriteButton label="Create key" class="primary" run={openKeyForm} />;
   return (
-    <LoadedPage
-      title="Keys"
-      loader={keys}
-      create={<WriteButton label="Create key" class="primary" run={() => openKeyForm()} />}
-      top={[
-        createdKeys.value.map((key) => <NewKey key={key.sid} {...key} />),
+    <LoadedPage title="Keys" loader={keys} refreshMs={60_000} create={create}>
+      {(all) => [
         <Changes of={["key"]} />,
+        <div class="panel keys">
+          {all.map((key) => (
+            <KeyLine key={key.sid} {...key} />
+          ))}
+          {all.length === 0 && <p class="state">There is no key here.</p>}
+        </div>,
       ]}
-    >
-      {(all) =>
-        all.length === 0 ? (
-          <p class="panel state">There is no key here.</p>
-        ) : (
-          <div class="panel keys">
-            {all.map((key) => (
-              <KeyLine key={key.sid} {...key} />
-            ))}
-          </div>
-        )
-      }
     </LoadedPage>
   );
 }
 
-function NewKey({ sid, friendly_name, secret }: CreatedKey) {
-  const dismiss = () =>
-    (createdKeys.value = createdKeys.value.filter((other) => other.sid !== sid));
-  return (
-    <Notice tone="warn" title="Store this secret now: it will never be shown again.">
-      <Facts class="secret mono" of={{ Name: friendly_name, SID: sid, Secret: secret }} />
-      <Button label="I have stored it" run={dismiss} />
+/** Shows new secrets on each page. */
+export const NewSecrets = () =>
+  createdKeys.value.map(({ sid, friendly_name, secret }) => (
+    <Notice
+      key={sid}
+      tone="warn"
+      title="Store this secret now: it will never be shown again."
+      button={<Button label="I have stored it" run={() => dismiss(sid)} />}
+    >
+      <dl class="facts mono">
+        <Fact name="Name">{friendly_name}</Fact>
+        <Fact name="SID">{sid}</Fact>
+        <Fact name="Secret">{secret}</Fact>
+      </dl>
     </Notice>
-  );
+  ));
+
+function dismiss(sid: string): void {
+  createdKeys.value = createdKeys.value.filter((other) => other.sid !== sid);
 }
 
 function KeyLine(key: Key) {
   const { sid, friendly_name, date_created } = key;
   const isInUse = sid === settings.keySid;
-  const about = { "aria-describedby": `name-${sid}` };
   return (
     <div class="line">
       <div class="text">
-        <Received text={friendly_name} id={`name-${sid}`} class="name" />{" "}
+        <Received text={friendly_name} id={`name-${sid}`} />{" "}
         {isInUse && <Pill tone="info">in use here</Pill>}{" "}
         <small>created {formatDate(date_created)}</small>
       </div>
@@ -70,40 +70,35 @@ function KeyLine(key: Key) {
         <span class="mono">{sid}</span> <CopyButton text={sid} what={`SID ${sid}`} />
       </div>
       <div class="buttons">
-        <WriteButton label="Rename" {...about} run={() => openKeyForm(key)} />
         {!isInUse && (
-          <WriteButton label="Revoke" class="danger" {...about} run={() => askToRevoke(key)} />
+          <WriteButton
+            label="Revoke"
+            class="danger"
+            aria-describedby={`name-${sid}`}
+            run={() => askToRevoke(key)}
+          />
         )}
       </div>
     </div>
   );
 }
 
-function openKeyForm(key?: Key): void {
-  async function submit(data: FormData): Promise<string> {
-    const body = Object.fromEntries(data);
-    if (key !== undefined) {
-      return change(keys, "The key was renamed.", "PATCH", `keys/${key.sid}`, body);
-    }
-    const created = await send<CreatedKey>("POST", "keys", body);
-    createdKeys.value = [...createdKeys.value, created];
-    await keys.reload();
-    return "The key was created. Its secret is shown once.";
-  }
+async function createKey(data: FormData): Promise<string> {
+  const created = await send<CreatedKey>("POST", "keys", Object.fromEntries(data));
+  createdKeys.value = [...createdKeys.value, created];
+  await keys.reload();
+  return "The key was created. Its secret is shown once.";
+}
+
+function openKeyForm(): void {
   openDialog(
-    <Dialog
-      title={key === undefined ? "Create a key" : "Rename the key"}
-      action={key === undefined ? "Create key" : "Rename key"}
-      submit={submit}
-    >
+    <Dialog title="Create a key" action="Create key" submit={createKey}>
       <TextField
         label="Name"
         name="friendly_name"
         maxLength={64}
-        defaultValue={key?.friendly_name ?? ""}
         hint="Up to 64 characters. It tells people what the key is for."
       />
-      <p class="mono muted">{key?.sid}</p>
     </Dialog>,
   );
 }

@@ -1,16 +1,15 @@
-import type { FoundChallenge, LoginSearch, PendingWaitRow } from "../console-view";
+import type { FoundChallenge, LoginSearch } from "../console-view";
 import { read } from "./api";
-import { Fold, LoadedValue, Time } from "./blocks";
+import { LoadedValue, Time } from "./blocks";
 import { formatAge, formatDate, plural } from "./format";
-import { journal } from "./journal";
-import { Fact, Facts, Received, RequestsLink } from "./received";
+import { Fact, Received, RequestsLink } from "./received";
 import { linkTo, place } from "./route";
-import { createLoader, createStore } from "./store";
+import { createStore, Loader } from "./store";
 
 /** A search for a text. It may be an identity: it is posted, and in no address. */
 const createSearch = (text: string) => ({
   text,
-  loader: createLoader(() => read<LoginSearch>("console/search", { text })),
+  loader: new Loader(() => read<LoginSearch>("console/search", { text })),
 });
 
 const last = createStore(createSearch(""));
@@ -22,20 +21,24 @@ export function searchLogin(text: string): void {
 
 /** What the service, the waits and the queue know of the login that was searched. */
 export function FoundLogin() {
-  const text = (place.value.query.get("q") ?? "").trim();
-  const { loader } = last.value;
-  if (text === "" || text !== last.value.text) return null;
+  const { text, loader } = last.value;
+  if (text === "" || text !== place.value.query.get("q")?.trim()) return null;
   return (
     <LoadedValue key={loader} loader={loader} what="result of the search">
-      {({ rows, challenges, waits, deadLetters, ...search }) => (
-        <Facts class="wide">
-          {challenges.map((challenge) => (
+      {(found) => (
+        <dl class="facts wide">
+          {found.challenges.map((challenge) => (
             <Fact key={challenge.challengeSid} name="Service">
               <ChallengeState {...challenge} />
             </Fact>
           ))}
-          {waits.map(toFact)}
-          {deadLetters.map(({ uuid, failedAtMs }) => (
+          {found.waits.map(({ challengeSid, entity, startedAtMs }) => (
+            <Fact key={challengeSid} name="Waits">
+              <RequestsLink q={challengeSid} /> of <Received text={entity} />, for{" "}
+              {formatAge(Date.now() - startedAtMs)}
+            </Fact>
+          ))}
+          {found.deadLetters.map(({ uuid, failedAtMs }) => (
             <Fact key={uuid} name="Dead letter">
               <a href={linkTo("queue", uuid)}>
                 <Received text={uuid} />
@@ -43,57 +46,38 @@ export function FoundLogin() {
               , failed <Time atMs={failedAtMs} />
             </Fact>
           ))}
-          <Fact name="Found">
-            {rows.length + challenges.length + waits.length + deadLetters.length === 0 &&
-              describeNothing(search)}
-          </Fact>
-        </Facts>
+          <Fact name="Found">{describeNothing(found)}</Fact>
+        </dl>
       )}
     </LoadedValue>
   );
 }
 
-function describeNothing({ isShared, process }: Pick<LoginSearch, "isShared" | "process">): string {
-  const rows = isShared ? "of all processes" : "of this process";
-  return `nothing among the requests ${rows}, the dead letters and the waits of process ${process}. The service was not asked: enter <challenge SID> <identity>`;
+function describeNothing(found: LoginSearch): string | false {
+  const { rows, challenges, waits, deadLetters, isShared, process } = found;
+  if (rows.length + challenges.length + waits.length + deadLetters.length > 0) return false;
+  const places = isShared ? "of all processes" : "of this process";
+  return `nothing among the requests ${places}, the dead letters and the waits of process ${process}. The service was not asked: enter <challenge SID> <identity>`;
 }
+
+const UNKNOWN: Readonly<Record<string, string>> = {
+  NOT_FOUND: "knows no such challenge of this user",
+  NOT_ASKED: "was not asked: enter the identity after the SID",
+};
 
 /** What the service says of a challenge, and what became of its webhook requests. */
 function ChallengeState(challenge: FoundChallenge) {
   const { challengeSid, status, date_responded, problem, requests, bad } = challenge;
+  const responded = date_responded === null ? "" : ` at ${formatDate(date_responded)}`;
   const said =
-    problem === "NOT_FOUND"
-      ? "knows no such challenge of this user"
-      : problem === "NOT_ASKED"
-        ? "was not asked: enter the identity after the SID"
-        : problem !== undefined
-          ? `does not say (${problem})`
-          : `says ${status}${date_responded === null ? "" : ` at ${formatDate(date_responded)}`}`;
+    problem === undefined
+      ? `says ${status}${responded}`
+      : (UNKNOWN[problem] ?? `does not say (${problem})`);
   const arrived = requests === 0 ? "no webhook request" : plural(requests, "webhook request");
   return (
     <>
       <b>{said}</b> of <RequestsLink q={challengeSid} />; {arrived} of it arrived
       {bad > 0 && <b>, {bad} rejected or failed</b>}
     </>
-  );
-}
-
-function toFact({ challengeSid, entity, startedAtMs }: PendingWaitRow) {
-  return (
-    <Fact key={challengeSid} name="Waits">
-      <RequestsLink q={challengeSid} /> of <Received text={entity} />, for{" "}
-      {formatAge(Date.now() - startedAtMs)}
-    </Fact>
-  );
-}
-
-/** The logins that wait for their challenge in the process that responded. */
-export function PendingWaits() {
-  const { waits, process } = journal.value ?? {};
-  if (waits === undefined || waits.count === 0) return null;
-  return (
-    <Fold title={`${plural(waits.count, "pending wait")} in process ${process}`}>
-      <Facts class="wide">{waits.oldest.map(toFact)}</Facts>
-    </Fold>
   );
 }

@@ -1,8 +1,8 @@
 import type { Rejections, ShownHistory } from "../console-view";
-import { Fold, Notice, Time, type Tone } from "./blocks";
+import { Notice, Time, type Tone } from "./blocks";
 import { formatCount, formatDate, plural } from "./format";
 import { queue } from "./queue-page";
-import { Fact, Facts, Received } from "./received";
+import { Fact, Received } from "./received";
 import { linkTo, linkToRequests } from "./route";
 
 interface Problem {
@@ -12,15 +12,19 @@ interface Problem {
   href: string;
 }
 
-/** Notices above the list, folded into one line: mismatches by cause, attempts that fail, conflicts. */
-export function Notices({ shown: { causes, totals, rows } }: { shown: ShownHistory }) {
-  const problems: Problem[] = causes.map(
-    ({ explanation, count, alike, id, firstAtMs, firstBuild }) => ({
-      tone: "bad",
-      title: `${plural(count, "request")}${alike > 0 ? ` and ${formatCount(alike)} alike` : ""} had a wrong signature, the first at ${formatDate(firstAtMs)}${firstBuild ? ` in build ${firstBuild}` : ""}.`,
-      text: explanation?.cause ?? "Too many arrived at once to be explained.",
-      href: linkTo("requests", id),
-    }),
+/** Lists mismatches by cause, attempts that fail, and conflicts. */
+function listProblems({ causes, totals, rows }: ShownHistory): Problem[] {
+  const problems = causes.map(
+    ({ explanation, count, alike, id, firstAtMs, firstBuild }): Problem => {
+      const more = alike > 0 ? ` and ${formatCount(alike)} alike` : "";
+      const build = firstBuild === undefined ? "" : ` in build ${firstBuild}`;
+      return {
+        tone: "bad",
+        title: `${plural(count, "request")}${more} had a wrong signature, the first at ${formatDate(firstAtMs)}${build}.`,
+        text: explanation?.cause ?? "Too many arrived at once to be explained.",
+        href: linkTo("requests", id),
+      };
+    },
   );
   const { delayed = 0 } = queue.value ?? {};
   if (delayed > 0) {
@@ -40,24 +44,31 @@ export function Notices({ shown: { causes, totals, rows } }: { shown: ShownHisto
       href: linkToRequests({ state: "conflict" }),
     });
   }
-  const [first] = problems;
-  if (first === undefined) return null;
-  if (problems.length === 1) return <ProblemNotice {...first} />;
-  return (
-    <Fold title={[<b>{plural(problems.length, "problem")}</b>, ` ${first.title} ${first.text}`]}>
-      {problems.map((problem) => (
-        <ProblemNotice key={problem.text} {...problem} />
-      ))}
-    </Fold>
-  );
+  return problems;
 }
 
-function ProblemNotice({ tone, title, text, href }: Problem) {
-  const more = <span class="unseen"> of: {text}</span>;
+/** Notices above the list, folded into one line. */
+export function Notices({ shown }: { shown: ShownHistory }) {
+  const problems = listProblems(shown);
+  const [first] = problems;
+  if (first === undefined) return null;
+  const notices = problems.map(({ tone, title, text, href }) => {
+    const more = <span class="unseen"> of: {text}</span>;
+    const link = <a href={href}>Show the request{more}</a>;
+    return (
+      <Notice key={text} tone={tone} title={title} button={link}>
+        <Received text={text} />
+      </Notice>
+    );
+  });
+  if (notices.length === 1) return notices;
   return (
-    <Notice tone={tone} title={title} button={<a href={href}>Show the request{more}</a>}>
-      <Received text={text} />
-    </Notice>
+    <details class="panel">
+      <summary>
+        <b>{plural(notices.length, "problem")}</b> {first.title} {first.text}
+      </summary>
+      {notices}
+    </details>
   );
 }
 
@@ -65,11 +76,14 @@ function ProblemNotice({ tone, title, text, href }: Problem) {
 export function RejectedRequests({ rejections }: { rejections: readonly Rejections[] }) {
   if (rejections.length === 0) return null;
   const sum = (name: "count" | "lately") => rejections.reduce((all, one) => all + one[name], 0);
-  const title = `${plural(sum("count"), "rejected request")} by sender, ${formatCount(sum("lately"))} in the last 5 minutes`;
   return (
-    <Fold title={title}>
+    <details class="panel">
+      <summary>
+        {plural(sum("count"), "rejected request")} by sender, {formatCount(sum("lately"))} in the
+        last 5 minutes
+      </summary>
       {rejections.map(({ code, count, lately, firstAtMs, lastAtMs, sources }) => (
-        <Facts class="wide" key={code}>
+        <dl class="facts wide" key={code}>
           <Fact name={code}>
             {formatCount(count)}, {formatCount(lately)} in the last 5 minutes, the first{" "}
             <Time atMs={firstAtMs} />, the last <Time atMs={lastAtMs} />
@@ -80,8 +94,8 @@ export function RejectedRequests({ rejections }: { rejections: readonly Rejectio
               {[forwardedFor, userAgent].map((text) => text && [", ", <Received text={text} />])}
             </Fact>
           ))}
-        </Facts>
+        </dl>
       ))}
-    </Fold>
+    </details>
   );
 }

@@ -1,18 +1,18 @@
 import { render } from "preact";
 import { useLayoutEffect, useRef } from "preact/hooks";
-import { announce, Announcer, Button } from "./action";
-import { describeProblem, loadSettings, settings } from "./api";
-import { Age, Pill, SignedOut } from "./blocks";
+import { announce, Announcer } from "./action";
+import { describeProblem, ProblemError, session, settings, settingsLoader } from "./api";
+import { Age, LoadedValue, Pill, SignedOut, type Tone } from "./blocks";
 import { openedDialog } from "./dialog";
-import { formatCount } from "./format";
+import { plural } from "./format";
 import { onKey } from "./keyboard";
-import { describeConnection, journal, POLL_MS } from "./journal";
-import { createdKeys, KeysPage } from "./keys-page";
+import { journal, POLL_MS } from "./journal";
+import { KeysPage, NewSecrets } from "./keys-page";
 import { IdleQueue, queue, QueuePage } from "./queue-page";
 import { Received } from "./received";
 import { RequestsPage } from "./requests-page";
 import { linkTo, place } from "./route";
-import { useEvery, useStores } from "./store";
+import { useEvery, useStores, type Loader } from "./store";
 import { findings, webhooks } from "./webhooks";
 import { WebhooksPage } from "./webhooks-page";
 
@@ -21,30 +21,27 @@ const QUEUE_REFRESH_MS = 15_000;
 const WEBHOOKS_REFRESH_MS = 60_000;
 
 const PAGES = [
-  { id: "requests", title: "Receiver", thing: "", Page: RequestsPage },
-  { id: "webhooks", title: "Webhooks", thing: "finding", Page: WebhooksPage },
-  { id: "keys", title: "Keys", thing: "secret", Page: KeysPage },
-  { id: "queue", title: "Queue", thing: "dead letter", Page: QueuePage },
+  { id: "requests", title: "Receiver", Page: RequestsPage },
+  { id: "webhooks", title: "Webhooks", Page: WebhooksPage },
+  { id: "keys", title: "Keys", Page: KeysPage },
+  { id: "queue", title: "Queue", Page: QueuePage },
 ] as const;
 
-/** How many things of each page need attention; undefined when not known. */
-function useCounts(): Record<string, number | undefined> {
-  const hasReceiver = settings.receiver !== undefined;
-  useEvery(POLL_MS, journal.refresh);
-  useEvery(WEBHOOKS_REFRESH_MS, () => hasReceiver && webhooks.refresh());
-  useEvery(QUEUE_REFRESH_MS, () => settings.hasQueue && queue.refresh());
-  return {
-    requests: 0,
-    webhooks: findings.error === undefined ? (findings.value ?? []).length : undefined,
-    keys: createdKeys.value.length,
-    queue: queue.error === undefined ? (queue.value?.deadLetters ?? 0) : undefined,
-  };
+/** Without an export, esbuild would wrap this module, and each that it imports. */
+export function App() {
+  useStores();
+  return (
+    <LoadedValue loader={settingsLoader} what="console">
+      {() => <Console />}
+    </LoadedValue>
+  );
 }
 
 function Console() {
-  useStores();
-  const counts = useCounts();
   const { receiver, hasQueue } = settings;
+  useEvery(POLL_MS, journal.refresh);
+  useEvery(WEBHOOKS_REFRESH_MS, webhooks.refresh);
+  useEvery(QUEUE_REFRESH_MS, () => hasQueue && queue.refresh());
   const pages = PAGES.filter(({ id }) =>
     id === "requests" ? receiver : id !== "queue" || hasQueue,
   );
@@ -69,14 +66,15 @@ function Console() {
       <header>
         <Bar />
         <nav aria-label="Pages">
-          {pages.map((page) => (
-            <a
-              key={page.id}
-              href={linkTo(page.id)}
-              aria-current={page === shown ? "page" : undefined}
-            >
-              {page.title}
-              <Badge count={counts[page.id]} thing={page.thing} />
+          {pages.map(({ id, title: name }) => (
+            <a key={id} href={linkTo(id)} aria-current={id === shown.id ? "page" : undefined}>
+              {name}
+              {id === "webhooks" && (
+                <Badge loader={findings} count={findings.value?.length} thing="finding" />
+              )}
+              {id === "queue" && (
+                <Badge loader={queue} count={queue.value?.deadLetters} thing="dead letter" />
+              )}
             </a>
           ))}
         </nav>
@@ -84,6 +82,7 @@ function Console() {
       <main id="content" tabIndex={-1} ref={content}>
         <SignedOut />
         <IdleQueue />
+        <NewSecrets />
         <Page />
       </main>
       {openedDialog.value}
@@ -92,9 +91,18 @@ function Console() {
   );
 }
 
+/** Whether the list is up to date, in words; the banner of the page says that a session has ended. */
+function describeConnection(): [tone: Tone, text: string] {
+  const { error, atMs } = journal;
+  if (session.value.isOver) return ["bad", "Signed out"];
+  if (error === undefined) return ["good", atMs === undefined ? "Connecting" : "Up to date"];
+  const isLost = error instanceof ProblemError && error.status === 0;
+  return ["bad", isLost ? "Connection lost, trying again" : describeProblem(error)];
+}
+
 function Bar() {
   const { name, receiver, readOnly } = settings;
-  const { look, text } = describeConnection();
+  const [tone, text] = describeConnection();
   const [publicUrl, ...others] = receiver?.publicUrls ?? [];
   return (
     <div class="bar">
@@ -102,48 +110,39 @@ function Bar() {
         Push webhooks {name !== undefined && <Pill tone="info">{name}</Pill>}{" "}
         {readOnly && <Pill tone="off">read-only</Pill>}
       </h1>
-      {publicUrl !== undefined && (
-        <p class="address muted">
-          <Received text={publicUrl} class="mono" />
-          {others.length > 0 && ` and ${others.length} more`}
-        </p>
-      )}
-      {receiver !== undefined && (
-        <p class={`connection ${look}`}>
-          <span role="status">{text}</span>
+      {receiver && (
+        <>
+          <p class="address muted">
+            <Received text={publicUrl} class="mono" />
+            {others.length > 0 && ` and ${others.length} more`}
+          </p>
+          <p class="buttons" role="status">
+            <Pill tone={tone}>{text}</Pill>
+          </p>
           <Age atMs={journal.atMs} />
-        </p>
+        </>
       )}
     </div>
   );
 }
 
-function Badge({ count, thing }: { count: number | undefined; thing: string }) {
-  if (count === 0) return null;
-  return (
-    <span class="badge">
-      {count === undefined ? "?" : formatCount(count)}
-      <span class="word">
-        {` ${thing}${count === 1 ? "" : "s"}${count === undefined ? " unknown" : ""}`}
-      </span>
-    </span>
-  );
+interface BadgeProps {
+  loader: Loader<unknown>;
+  count: number | undefined;
+  thing: string;
 }
 
-/** Starts the console. Without an export, esbuild would wrap this module, and each that it imports. */
-export async function start(): Promise<void> {
-  try {
-    await loadSettings();
-    render(<Console />, document.body);
-  } catch (error) {
-    render(
-      <main>
-        <p class="state">The console could not start. {describeProblem(error)}</p>
-        <Button label="Try again" run={start} />
-      </main>,
-      document.body,
-    );
-  }
+/** How many things of a page need attention. */
+function Badge({ loader, count = 0, thing }: BadgeProps) {
+  const isKnown = loader.error === undefined;
+  if (isKnown && count === 0) return null;
+  const [figure, ...words] = (isKnown ? plural(count, thing) : `? ${thing}s unknown`).split(" ");
+  return (
+    <Pill tone="bad">
+      {figure}
+      <span class="unseen"> {words.join(" ")}</span>
+    </Pill>
+  );
 }
 
 addEventListener("keydown", onKey);
@@ -151,5 +150,5 @@ addEventListener("unhandledrejection", ({ reason }) => announce(describeProblem(
 // In an older browser, page.html stays: it says which one the console needs.
 if (CSS.supports("color", "light-dark(#000, #fff)")) {
   document.body.replaceChildren();
-  void start();
+  render(<App />, document.body);
 }

@@ -2,21 +2,21 @@ import type { DeadLetterGroup, DeadLetterRow, DeadLetterChoice, QueueView } from
 import { WriteButton } from "./action";
 import { ActionDialog, runAndDescribe } from "./action-dialog";
 import { read } from "./api";
-import { Cards, LoadedPage, Notice, Pill, Time } from "./blocks";
+import { Cards, type Figure, LoadedPage, Notice, Pill, Time } from "./blocks";
 import { Changes } from "./changes";
 import { openDialog } from "./dialog";
 import { formatAge, formatCount, plural } from "./format";
 import { journal } from "./journal";
-import { Facts, Received, RequestsLink, showInvisible } from "./received";
+import { Fact, Received, RequestsLink, showInvisible } from "./received";
 import { linkTo, linkToRequests, place, useTarget } from "./route";
-import { createLoader } from "./store";
+import { Loader } from "./store";
 
 const RATE_MS = 60_000;
 /** How many events waited in the last minute, each time that it was read. */
 let lengths: readonly Pick<QueueView, "atMs" | "waiting">[] = [];
 
 /** The queue, as it was read last. */
-export const queue = createLoader(async () => {
+export const queue = new Loader(async () => {
   const view = await read<QueueView>("console/queue");
   lengths = [...lengths.filter(({ atMs }) => view.atMs - atMs < RATE_MS), view];
   return view;
@@ -26,8 +26,16 @@ export const queue = createLoader(async () => {
 export function QueuePage() {
   return (
     <LoadedPage title="Queue" loader={queue} refreshMs={5_000}>
-      {(view) => [
-        <QueueCards {...view} />,
+      {({ active, delayed, workers, hold, ...view }) => [
+        <Cards
+          label="Events in the queue"
+          of={{
+            ...listFigures(),
+            Running: { count: active },
+            Delayed: { count: delayed },
+            Workers: { count: workers, note: workers === 0 ? "no process runs handlers" : hold },
+          }}
+        />,
         <Changes of={["dead-letter", "request.resend", "user-data"]} />,
         <DeadLetters {...view} />,
       ]}
@@ -53,8 +61,17 @@ export function IdleQueue() {
   );
 }
 
+/** The figures of the queue that an on-call engineer watches. */
+export function listFigures(): Record<string, Figure> {
+  const { waiting, deadLetters } = queue.value ?? {};
+  return {
+    Waiting: { count: waiting, note: describeWaiting() },
+    "Dead letters": { count: deadLetters, isBad: true },
+  };
+}
+
 /** Says for how long the oldest event has waited, and when none will wait, as in the last minute. */
-export function describeWaiting(): string {
+function describeWaiting(): string {
   const { waiting = 0, oldestWaitingMs = 0, atMs = 0 } = queue.value ?? {};
   if (waiting === 0) return "no event waits";
   const age = `the oldest for ${formatAge(oldestWaitingMs)}`;
@@ -64,33 +81,15 @@ export function describeWaiting(): string {
   return `${age}; empty in about ${formatAge(((atMs - first.atMs) * waiting) / fewer)}`;
 }
 
-function QueueCards(view: QueueView) {
-  const { waiting, active, delayed, workers, deadLetters, hold } = view;
-  return (
-    <Cards
-      label="Events in the queue"
-      of={{
-        Waiting: { count: waiting, note: describeWaiting() },
-        Running: { count: active },
-        Delayed: { count: delayed },
-        Workers: { count: workers, note: workers === 0 ? "no process runs handlers" : hold },
-        "Dead letters": { count: deadLetters, tone: "bad" },
-      }}
-    />
-  );
-}
+type DeadLettersProps = Pick<QueueView, "groups" | "deadLetters" | "atMs">;
 
-const nameOf = ({ uuid, accountSid, receiver }: DeadLetterRow) =>
-  [uuid, accountSid, receiver].join();
-
-function DeadLetters({ groups, deadLetters, atMs }: QueueView) {
+function DeadLetters({ groups, deadLetters, atMs }: DeadLettersProps) {
   if (groups.length === 0) return <p class="panel state">No dead letters.</p>;
-  const choice = { count: deadLetters, untilMs: atMs };
   return (
     <>
       <div class="page-head">
         <h3>Dead letters by error</h3>
-        <DeadLetterButtons what="all" count={deadLetters} choice={choice} />
+        <DeadLetterButtons what="all" choice={{ count: deadLetters, untilMs: atMs }} />
       </div>
       {groups.map((group) => (
         <ErrorPanel key={group.error} {...group} />
@@ -102,7 +101,6 @@ function DeadLetters({ groups, deadLetters, atMs }: QueueView) {
 function ErrorPanel(group: DeadLetterGroup) {
   const { error, count, users, firstAtMs, lastAtMs, deadLetters } = group;
   const { id } = place.value;
-  const choice = { error, count, untilMs: lastAtMs };
   return (
     <article class="panel">
       <div class="panel-head">
@@ -115,7 +113,11 @@ function ErrorPanel(group: DeadLetterGroup) {
           </small>
         </h4>
         {count > 1 && (
-          <DeadLetterButtons what="these" count={count} choice={choice} error={error} />
+          <DeadLetterButtons
+            what="these"
+            choice={{ error, count, untilMs: lastAtMs }}
+            of={`${error}, of ${plural(users, "user")}`}
+          />
         )}
       </div>
       <details open={count === 1 || deadLetters.some(({ uuid }) => uuid === id)}>
@@ -124,15 +126,15 @@ function ErrorPanel(group: DeadLetterGroup) {
             ? `The newest ${deadLetters.length} of ${formatCount(count)}`
             : plural(count, "event")}
         </summary>
-        {deadLetters.map((deadLetter) => (
-          <DeadLetterItem key={nameOf(deadLetter)} {...deadLetter} cause={error} />
+        {deadLetters.map((one) => (
+          <DeadLetter key={[one.uuid, one.accountSid, one.receiver].join()} {...one} of={error} />
         ))}
       </details>
     </article>
   );
 }
 
-function DeadLetterItem({ cause, ...deadLetter }: DeadLetterRow & { cause: string }) {
+function DeadLetter({ of, ...deadLetter }: DeadLetterRow & { of: string }) {
   const { uuid, accountSid, receiver, type, entity, person, attempts } = deadLetter;
   return (
     <div class="dead-letter" {...useTarget(uuid)}>
@@ -153,88 +155,69 @@ function DeadLetterItem({ cause, ...deadLetter }: DeadLetterRow & { cause: strin
         </p>
         <details>
           <summary>Event</summary>
-          <Facts
-            of={{
-              Version: deadLetter.version,
-              Account: accountSid,
-              Factor: deadLetter.factorSid,
-              Challenge: deadLetter.challengeSid,
-              Receiver: receiver,
-              Error: deadLetter.error,
-              ...Object.fromEntries(deadLetter.revealed),
-            }}
-          />
+          <dl class="facts">
+            <Fact name="Version">{deadLetter.version}</Fact>
+            <Fact name="Account">{accountSid}</Fact>
+            <Fact name="Factor">{deadLetter.factorSid}</Fact>
+            <Fact name="Challenge">{deadLetter.challengeSid}</Fact>
+            <Fact name="Receiver">{receiver}</Fact>
+            <Fact name="Error">{deadLetter.error}</Fact>
+            {deadLetter.revealed.map(([name, value]) => (
+              <Fact name={name}>{value}</Fact>
+            ))}
+          </dl>
         </details>
       </div>
-      <DeadLetterButtons
-        count={1}
-        choice={{ deadLetters: [{ uuid, accountSid, receiver }] }}
-        error={cause}
-      />
+      <DeadLetterButtons choice={{ deadLetters: [{ uuid, accountSid, receiver }] }} of={of} />
     </div>
   );
 }
 
-/** Which dead letters to change, and what a dialog says of them. */
 interface Chosen {
   choice: DeadLetterChoice;
-  count: number;
   /** Tells which when there are several. */
   what?: string;
   /** The error that they have in common. */
-  error?: string;
+  of?: string;
 }
 
-/** Buttons that retry or discard dead letters. */
-function DeadLetterButtons(chosen: Chosen) {
-  const { choice, count, what = "" } = chosen;
-  const which = what === "" ? "" : ` ${what} ${formatCount(count)}`;
-  const ask = (action: "retry" | "discard") => () =>
-    openDialog(<ChangeDialog {...chosen} action={action} />);
-  const { done } = CHANGES.retry;
-  const retry = () =>
-    runAndDescribe("console/dead-letters/retry", choice, done).finally(() => void queue.reload());
-  return (
-    <div class="buttons">
-      <WriteButton label={`Retry${which}`} run={count === 1 ? retry : ask("retry")} />
-      <WriteButton label={`Discard${which}`} class="danger" run={ask("discard")} />
-    </div>
-  );
-}
-
-const CHANGES = {
-  retry: {
-    label: "Retry",
-    text: "The workers run their handlers again, now and once more after each failure.",
-    done: "will be handled again",
-  },
-  discard: {
-    label: "Discard",
-    text: "Their handlers will never run, also not when the service sends the same again. This cannot be undone.",
-    done: "discarded",
-  },
+const RETRY = {
+  label: "Retry",
+  path: "console/dead-letters/retry",
+  done: "will be handled again",
+  text: "The workers run their handlers again, now and once more after each failure.",
+};
+const DISCARD = {
+  label: "Discard",
+  path: "console/dead-letters/discard",
+  done: "discarded",
+  text: "Their handlers will never run, also not when the service sends the same again. This cannot be undone.",
 };
 
-function ChangeDialog({ choice, count, error, action }: Chosen & { action: keyof typeof CHANGES }) {
-  const { label, text, done } = CHANGES[action];
-  const group = queue.value?.groups.find((one) => one.error === error);
+const finish = () => Promise.all([queue.reload(), journal.reload()]);
+
+/** Buttons that retry or discard dead letters. */
+function DeadLetterButtons({ choice, what, of }: Chosen) {
+  const count = "count" in choice ? choice.count : 1;
+  const which = what === undefined ? "" : ` ${what} ${formatCount(count)}`;
+  const ask = ({ label, text, ...action }: typeof RETRY, isDangerous = false) =>
+    openDialog(
+      <ActionDialog
+        label={`${label} ${plural(count, "dead letter")}`}
+        isDangerous={isDangerous}
+        action={{ ...action, choice, finish }}
+        count={count}
+      >
+        <p>{of !== undefined && <Received text={of} />}</p>
+        <p>{text}</p>
+      </ActionDialog>,
+    );
+  const retry = () =>
+    what === undefined ? runAndDescribe({ ...RETRY, choice, finish }) : ask(RETRY);
   return (
-    <ActionDialog
-      action={`${label} ${plural(count, "dead letter")}`}
-      isDangerous={action === "discard"}
-      path={`console/dead-letters/${action}`}
-      choice={choice}
-      count={count}
-      done={done}
-      finish={() => Promise.all([queue.reload(), journal.reload()])}
-    >
-      {error !== undefined && (
-        <p>
-          <Received text={error} />
-          {group !== undefined && count > 1 && `, of ${plural(group.users, "user")}`}
-        </p>
-      )}
-      <p>{text}</p>
-    </ActionDialog>
+    <div class="buttons">
+      <WriteButton label={`Retry${which}`} run={retry} />
+      <WriteButton label={`Discard${which}`} class="danger" run={() => ask(DISCARD, true)} />
+    </div>
   );
 }

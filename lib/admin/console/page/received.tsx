@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
 import { escapeControls } from "../../../kit/text";
-import { announce } from "./action";
+import { Button } from "./action";
 import { readPublicUrl } from "./api";
 import { linkToRequests } from "./route";
 
@@ -25,62 +24,36 @@ export function Received(props: { text: string | null | undefined; id?: string; 
 }
 
 /** The facts that people paste elsewhere: each has a button that copies it. */
-const COPIED = new Set(["uuid", "SID", "Account", "Factor", "Challenge", "Secret"]);
+const COPIED = new Set<unknown>(["uuid", "SID", "Account", "Factor", "Challenge", "Secret"]);
 
-/** A list of facts: `of` has the values by their names, and `children` are more of them. */
-export function Facts(props: {
-  of?: Readonly<Record<string, ComponentChildren>>;
-  class?: string;
-  children?: ComponentChildren;
-}) {
-  return (
-    <dl class={`facts ${props.class ?? ""}`}>
-      {Object.entries(props.of ?? {}).map(([name, value]) => (
-        <Fact name={name}>{value}</Fact>
-      ))}
-      {props.children}
-    </dl>
-  );
-}
-
-/** A name and its value; without a value it is left out. */
+/** A name and its value in a `dl` of the class "facts"; without a value it is left out. */
 export function Fact(props: { name: ComponentChildren; children?: ComponentChildren }) {
   const { name, children } = props;
   if (children === undefined || children === false) return null;
   const isText = typeof children === "string";
-  const isCopied = isText && typeof name === "string" && COPIED.has(name);
   return (
     <>
       <dt>{name}</dt>
       <dd>
         {isText ? <Received text={children} /> : children}{" "}
-        {isCopied && <CopyButton text={children} what={name} />}
+        {isText && COPIED.has(name) && <CopyButton text={children} what={name as string} />}
       </dd>
     </>
   );
 }
 
-/** A button that copies a text, and says so. */
+/** A button that copies a text. */
 export function CopyButton({ text, what }: { text: string; what: string }) {
-  const [said, setSaid] = useState("Copy");
-  async function copy(): Promise<void> {
-    // There is no clipboard without HTTPS.
-    const clipboard = navigator.clipboard as Clipboard | undefined;
-    const isCopied = await clipboard?.writeText(text).then(
-      () => true,
-      () => false,
-    );
-    const done = isCopied ? "Copied" : "Select it and copy";
-    setSaid(done);
-    announce(`${done}: ${what}.`);
-    setTimeout(() => setSaid("Copy"), 3_000);
+  async function copy(): Promise<string> {
+    try {
+      // Without HTTPS, there is no clipboard.
+      await navigator.clipboard.writeText(text);
+      return `Copied: ${what}.`;
+    } catch {
+      return `Select and copy it yourself: ${what}.`;
+    }
   }
-  return (
-    <button type="button" class="copy" onClick={() => void copy()}>
-      {said}
-      <span class="unseen"> {what}</span>
-    </button>
-  );
+  return <Button class="pill off" label="Copy" aria-label={`Copy ${what}`} run={copy} />;
 }
 
 /** The link to the requests with a text, such as a SID. */
@@ -103,5 +76,10 @@ export function UrlDifference({ label, url }: { label: string; url: string }) {
       {showInvisible(text.slice(text.length - end))}
     </bdi>
   );
-  return <Facts class="mono" of={{ [label]: mark(url), publicUrl: mark(publicUrl) }} />;
+  return (
+    <dl class="facts mono">
+      <Fact name={label}>{mark(url)}</Fact>
+      <Fact name="publicUrl">{mark(publicUrl)}</Fact>
+    </dl>
+  );
 }

@@ -1,11 +1,11 @@
 import { useState } from "preact/hooks";
-import type { RehearsalReport, RehearsalRow } from "../../rehearsal/report";
+import type { RehearsalReport } from "../../rehearsal/report";
 import { WriteButton } from "./action";
 import { send } from "./api";
 import { Pill } from "./blocks";
 import { Dialog, openDialog } from "./dialog";
 import { formatDuration } from "./format";
-import { Fact, Facts, Received } from "./received";
+import { Fact, Received } from "./received";
 
 const TONES = { ok: "good", failed: "bad", skipped: "off" } as const;
 
@@ -27,23 +27,15 @@ function Rehearsal() {
         A virtual phone registers at the service and approves a login, up to 30 s, for one factor
         and one challenge. <b>Your handlers run for its events.</b>
       </p>
-      {report && (
-        <Facts class="wide">
-          {report.rows.map((row) => (
-            <LinkFact key={row.link} {...row} />
-          ))}
-        </Facts>
-      )}
+      <dl class="facts">
+        {report?.rows.map(({ link, result, durationMs, reason, fix }) => (
+          <Fact key={link} name={link}>
+            <Pill tone={TONES[result]}>{result}</Pill>{" "}
+            {durationMs !== undefined && formatDuration(durationMs)}{" "}
+            {reason !== undefined && <Received text={reason} />} {fix}
+          </Fact>
+        ))}
+      </dl>
     </Dialog>
-  );
-}
-
-function LinkFact({ link, result, durationMs, reason, fix }: RehearsalRow) {
-  return (
-    <Fact name={link}>
-      <Pill tone={TONES[result]}>{result}</Pill>{" "}
-      {durationMs !== undefined && formatDuration(durationMs)}{" "}
-      {reason !== undefined && <Received text={reason} />} {fix}
-    </Fact>
   );
 }

@@ -1,60 +1,28 @@
-import { useEffect, useRef, useState } from "preact/hooks";
+import { useEffect, useRef } from "preact/hooks";
 import type { Explanation, QueuedState, RequestDetails, RequestRow } from "../console-view";
-import { Button } from "./action";
-import { read, readPublicUrl, settings } from "./api";
+import { readPublicUrl, settings } from "./api";
 import { LoadedValue, Pill, Time } from "./blocks";
 import { formatDuration, formatTime, plural } from "./format";
-import { Fact, Facts, Received, RequestsLink, UrlDifference } from "./received";
+import { Fact, Received, RequestsLink, UrlDifference } from "./received";
 import { ResendButton } from "./resend";
-import { linkTo, place, replacePlace } from "./route";
-import { createLoader, type Loader } from "./store";
+import { linkTo, place } from "./route";
+import type { Loader } from "./store";
 import { UrlButton, webhooks } from "./webhooks";
 
 const REFRESH_MS = 5_000;
 
-/** The block that uses it has the id as its key. */
-function useDetails(id: string): Loader<RequestDetails> {
-  const path = `console/requests/${encodeURIComponent(id)}`;
-  const [loader] = useState(() => createLoader(() => read<RequestDetails>(path)));
-  return loader;
-}
-
-/** The request of a link that is not in the list. */
-export function LinkedRequest({ id }: { id: string }) {
-  const loader = useDetails(id);
-  return (
-    <div class="panel">
-      <div class="panel-head">
-        <h3>
-          The request of the link{" "}
-          <small>{loader.value && formatTime(loader.value.row.atMs, true)}</small>
-        </h3>
-        <div class="buttons">
-          <Button label="Close" run={() => replacePlace({ id: undefined })} />
-        </div>
-      </div>
-      <div class="box">
-        <LoadedValue loader={loader} refreshMs={REFRESH_MS} what="request of the link">
-          {(details) => [<RequestFacts row={details.row} />, <TimeLine {...details} />]}
-        </LoadedValue>
-      </div>
-    </div>
-  );
-}
-
-/** All that is known of a request of the list. */
-export function OpenRequest({ row }: { row: RequestRow }) {
+/** All that is known of a request. */
+export function OpenRequest({ row, loader }: { row: RequestRow; loader: Loader<RequestDetails> }) {
   const { id } = row;
-  const loader = useDetails(id);
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
     if (!place.value.isLinked) return;
     document.getElementById(`request-${id}`)?.focus({ preventScroll: true });
     ref.current?.scrollIntoView({ block: "center" });
-  }, [id]);
+  }, []);
   return (
     <div class="box" ref={ref}>
-      <RequestFacts row={row} />
+      <RequestFacts {...row} />
       <LoadedValue loader={loader} refreshMs={REFRESH_MS} what="details of the request">
         {(details) => <TimeLine {...details} row={row} />}
       </LoadedValue>
@@ -63,30 +31,32 @@ export function OpenRequest({ row }: { row: RequestRow }) {
 }
 
 /** The cause of a failure comes first. */
-function RequestFacts({ row }: { row: RequestRow }) {
-  const { person, isAuthenticated, sender } = row;
+function RequestFacts(row: RequestRow) {
+  const { explanation, message, person, build } = row;
+  const { address, forwardedFor, userAgent } = row.sender;
   return (
     <>
-      <Result row={row} />
-      {!isAuthenticated && <p class="muted">Its sender may have invented the names below.</p>}
-      <Facts
-        of={{
-          Request: row.target,
-          Handlers: row.failure,
-          uuid: row.uuid,
-          Account: row.accountSid,
-          Factor: row.factorSid,
-          Challenge: row.challengeSid,
-          User: person && <RequestsLink q={person} />,
-          "Signed URL": settings.receiver?.publicUrls[row.urlIndex ?? -1],
-          Unreadable: row.issues.length > 0 && row.issues.join("; "),
-          Sender: [sender.address, sender.forwardedFor, sender.userAgent]
-            .filter(Boolean)
-            .join(", "),
-          Receiver: row.receiver,
-          Process: row.process + (row.build === undefined ? "" : `, build ${row.build}`),
-        }}
-      />
+      {explanation && <Cause {...explanation} />}
+      {!explanation && message && (
+        <p class="cause">
+          <Received text={message} />
+        </p>
+      )}
+      {!row.isAuthenticated && <p class="muted">Its sender may have invented the names below.</p>}
+      <dl class="facts">
+        <Fact name="Request">{row.target}</Fact>
+        <Fact name="Handlers">{row.failure}</Fact>
+        <Fact name="uuid">{row.uuid}</Fact>
+        <Fact name="Account">{row.accountSid}</Fact>
+        <Fact name="Factor">{row.factorSid}</Fact>
+        <Fact name="Challenge">{row.challengeSid}</Fact>
+        <Fact name="User">{person && <RequestsLink q={person} />}</Fact>
+        <Fact name="Signed URL">{settings.receiver?.publicUrls[row.urlIndex ?? -1]}</Fact>
+        <Fact name="Unreadable">{row.issues.length > 0 && row.issues.join("; ")}</Fact>
+        <Fact name="Sender">{[address, forwardedFor, userAgent].filter(Boolean).join(", ")}</Fact>
+        <Fact name="Receiver">{row.receiver}</Fact>
+        <Fact name="Process">{row.process + (build === undefined ? "" : `, build ${build}`)}</Fact>
+      </dl>
     </>
   );
 }
@@ -94,30 +64,22 @@ function RequestFacts({ row }: { row: RequestRow }) {
 /** What happened to an event, in the order of time; its state in the queue comes last. */
 function TimeLine({ row, steps, queued }: RequestDetails) {
   const { atMs, status, code = "", durationMs } = row;
+  const response = { name: "response", atMs: atMs + durationMs };
   return (
     <>
-      <Facts>
-        {toEvent("received", atMs)}
-        {toEvent(
-          "response",
-          atMs + durationMs,
-          `${status} ${code}`.trim(),
-          `after ${formatDuration(durationMs)}`,
-        )}
-        {steps.map(({ what, attempt, durationMs: ranMs, process, error, by, ...step }) =>
-          toEvent(
-            what,
-            step.atMs,
-            by && `by ${by}`,
-            attempt === undefined ? undefined : `attempt ${attempt}`,
-            ranMs === undefined
-              ? undefined
-              : `after ${formatDuration(ranMs)} in process ${process}`,
-            error,
-          ),
-        )}
+      <dl class="facts">
+        <Moment name="received" atMs={atMs} />
+        <Moment
+          {...response}
+          texts={[`${status} ${code}`, `after ${formatDuration(durationMs)}`]}
+        />
+        {steps.map(({ what, attempt, durationMs: ranMs, process, error, by, ...step }) => {
+          const ran = ranMs !== undefined && `after ${formatDuration(ranMs)} in process ${process}`;
+          const texts = [by && `by ${by}`, attempt && `attempt ${attempt}`, ran, error];
+          return <Moment name={what} atMs={step.atMs} texts={texts} />;
+        })}
         <Fact name="queue">{queued && <QueueState {...queued} uuid={row.uuid} />}</Fact>
-      </Facts>
+      </dl>
       {row.canResend && (
         <ResendButton label="Run the handlers again" count={1} choice={{ ids: [row.id] }} />
       )}
@@ -125,66 +87,59 @@ function TimeLine({ row, steps, queued }: RequestDetails) {
   );
 }
 
-function toEvent(name: string, atMs: number, ...texts: readonly (string | undefined)[]) {
-  return (
-    <Fact name={name}>
-      <Time atMs={atMs} text={formatTime(atMs, true)} />
-      {texts.map((text) => Boolean(text) && [", ", <Received text={text} />])}
-    </Fact>
-  );
+interface MomentProps {
+  name: string;
+  atMs: number;
+  texts?: readonly (string | number | false | undefined)[];
 }
+
+const Moment = ({ name, atMs, texts = [] }: MomentProps) => (
+  <Fact name={name}>
+    <Time atMs={atMs} text={formatTime(atMs)} />
+    {texts.map((text) => text && [", ", <Received text={String(text)} />])}
+  </Fact>
+);
 
 function QueueState(props: QueuedState & { uuid: string | undefined }) {
   const { state, attempts, atMs, uuid } = props;
   const when = { dead: "failed last", delayed: "runs again" }[state] ?? "since";
   return (
     <>
-      <Pill
-        tone={["dead", "discarded"].includes(state) ? "bad" : state === "handled" ? "good" : "warn"}
-      >
-        {state === "delayed" ? "failed" : state}
-      </Pill>
-      {attempts > 0 && ` ${plural(attempts, "attempt")}`}
+      <b>{state === "delayed" ? "failed" : state}</b>
+      {attempts > 0 && `, ${plural(attempts, "attempt")}`}
       {atMs !== undefined && [`, ${when} `, <Time atMs={atMs} />]}{" "}
       {state === "dead" && <a href={linkTo("queue", uuid)}>Show the dead letter</a>}
     </>
   );
 }
 
-function Result({ row: { explanation, message } }: { row: RequestRow }) {
-  if (explanation !== undefined) return <Cause explanation={explanation} />;
-  if (message === undefined) return null;
-  return (
-    <p class="cause">
-      <Received text={message} />
-    </p>
-  );
-}
-
 const SUBJECTS: Record<string, string> = { URL: "Signed URL", TOKEN: "Fingerprint of the token" };
 
-function Cause({ explanation }: { explanation: Explanation }) {
-  const { code, cause, isProven, fix, subject, others } = explanation;
-  const webhook = webhooks.value?.find(({ webhook_url }) => webhook_url === subject);
-  const isUrl = code.startsWith("URL_") && isProven && subject !== undefined;
+function Cause({ code, cause, isProven, fix, subject = "", others }: Explanation) {
+  const isUrl = code.startsWith("URL_") && isProven;
+  const differs = isUrl && subject !== readPublicUrl();
+  const [kind = ""] = code.split("_", 1);
+  const webhook = isUrl && webhooks.value?.find(({ webhook_url }) => webhook_url === subject);
   return (
     <>
       <p class="cause">
         {cause} <Pill tone="info">{isProven ? "proven" : "likely"}</Pill>
       </p>
-      {isUrl && subject !== readPublicUrl() ? (
+      {differs ? (
         <UrlDifference label="signed" url={subject} />
       ) : (
-        <Facts of={{ [SUBJECTS[code.split("_", 1)[0] ?? ""] ?? "Parameter"]: subject }} />
+        <dl class="facts">
+          <Fact name={SUBJECTS[kind] ?? "Parameter"}>{subject !== "" && subject}</Fact>
+        </dl>
       )}
       <p>
         <small>Fix: </small>
         {fix}
       </p>
-      {isUrl && webhook !== undefined && (
+      {webhook && (
         <p>
           The webhook with this URL is <Received text={webhook.friendly_name} />.{" "}
-          {subject !== readPublicUrl() && <UrlButton webhook={webhook} />}
+          {differs && <UrlButton webhook={webhook} />}
         </p>
       )}
       {others.length > 0 && (

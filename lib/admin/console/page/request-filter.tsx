@@ -1,6 +1,6 @@
 import type { TargetedEvent } from "preact";
 import { settings } from "./api";
-import { type Options, Select, toOptions } from "./blocks";
+import { type Options, toOptions } from "./blocks";
 import { formatCount, formatDate } from "./format";
 import { journal } from "./journal";
 import { searchLogin } from "./login-search";
@@ -12,40 +12,44 @@ const STATES: Options = {
     "accepted,handled,stored,failing,failed,dead,discarded,rejected,duplicate,conflict".split(","),
   ),
 };
+const TIMES: Options = { 5: "Last 5 minutes", 60: "Last hour", 1440: "Last day" };
 
 /** The values of each filter, by its name in the address. */
 function listOptions(): Readonly<Record<string, Options>> {
   const { totals, builds = [] } = journal.value?.shown ?? {};
   const codes = Object.entries(totals?.byCode ?? {}).toSorted((a, b) => b[1] - a[1]);
   const names = new Set(builds.flatMap(({ build }) => build ?? []));
-  const time = place.value.query.get("time") ?? "";
-  const bar = time.split("-").map((ms) => formatDate(Number(ms)));
   return {
     state: STATES,
     code: Object.fromEntries(
       codes.map(([code, count]) => [code, `${code} (${formatCount(count)})`]),
     ),
     type: toOptions(settings.eventTypes),
-    time: {
-      5: "Last 5 minutes",
-      60: "Last hour",
-      1440: "Last day",
-      ...(bar.length > 1 && { [time]: bar.join(" to ") }),
-    },
+    time: TIMES,
     ...(names.size > 0 && { build: toOptions([...names]) }),
   };
+}
+
+/** The text of a value that a link names, and that is not listed: a period, or a code. */
+const describeValue = (value: string): string =>
+  /^\d+-\d+$/.test(value)
+    ? value
+        .split("-")
+        .map((ms) => formatDate(Number(ms)))
+        .join(" to ")
+    : value;
+
+function filter({ currentTarget }: TargetedEvent<HTMLFormElement>): void {
+  const fields = [...new FormData(currentTarget)] as [string, string][];
+  replacePlace({ query: new URLSearchParams(fields.filter(([, value]) => value !== "")) });
 }
 
 const LABEL = "Find by identity, uuid, SID or path";
 
 /** The search, which the key `/` leads to, and the filters of the list: they are part of the place. */
 export function RequestFilter() {
-  const { id, query } = place.value;
+  const { query } = place.value;
   const text = query.get("q") ?? "";
-  function filter({ currentTarget }: TargetedEvent<HTMLFormElement>): void {
-    const fields = [...new FormData(currentTarget)] as [string, string][];
-    replacePlace({ id, query: new URLSearchParams(fields.filter(([, value]) => value !== "")) });
-  }
   function search(event: Event): void {
     event.preventDefault();
     searchLogin(text);
@@ -65,12 +69,16 @@ export function RequestFilter() {
       <button>Find</button>
       {Object.entries(listOptions()).map(([name, options]) => {
         const value = query.get(name) ?? "";
-        // A link may name a value that is not listed.
-        const all = { ...(value !== "" && { [value]: value }), ...options };
+        const all = { ...(value !== "" && { [value]: describeValue(value) }), ...options };
         return (
-          <Select key={name} name={name} value={value} label={name} options={all}>
+          <select key={name} name={name} aria-label={name} value={value}>
             <option value="">Any {name}</option>
-          </Select>
+            {Object.entries(all).map(([one, label]) => (
+              <option key={one} value={one}>
+                {label}
+              </option>
+            ))}
+          </select>
         );
       })}
     </form>

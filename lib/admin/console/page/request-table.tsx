@@ -1,11 +1,12 @@
 import type { TdHTMLAttributes } from "preact";
-import type { RequestRow } from "../console-view";
+import type { RequestDetails, RequestRow } from "../console-view";
 import { settings } from "./api";
 import { Pill, Time, type Tone } from "./blocks";
 import { formatDuration, formatTime, timeZone } from "./format";
 import { Received } from "./received";
 import { OpenRequest } from "./request-details";
 import { place, replacePlace } from "./route";
+import type { Loader } from "./store";
 
 const toneOf = (state: string): Tone =>
   /rejected|failed|dead/.test(state)
@@ -14,29 +15,39 @@ const toneOf = (state: string): Tone =>
       ? "warn"
       : "good";
 
-/** The list of requests, the newest first. A grid: where its columns do not fit, rows are blocks. */
-export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
-  const oldestMs = rows.at(-1)?.atMs ?? Date.now();
-  const hasDates = new Date(oldestMs).toDateString() !== new Date().toDateString();
+const COLUMNS = ["Time", "Event", "Entity", "Result", "Duration", "More"];
+
+interface TableProps {
+  rows: readonly RequestRow[];
+  /** The details of the row that is open. */
+  details: Loader<RequestDetails> | undefined;
+}
+
+/** The list of requests, the newest first. Where its columns do not fit, a row has several lines. */
+export function RequestTable({ rows, details }: TableProps) {
+  if (rows.length === 0) return null;
   return (
     <table role="table" class="requests" aria-label="Webhook requests, the newest first">
       <thead role="rowgroup">
-        <tr role="row">
-          <th role="columnheader">
-            Time <small>{timeZone}</small>
-          </th>
-          {["Event", "Entity", "Result", "Duration"].map((title) => (
-            <th role="columnheader">{title}</th>
+        <tr role="row" class="head">
+          {COLUMNS.map((name) => (
+            <th role="columnheader" class={name.toLowerCase()}>
+              {name} {name === "Time" && <small>{timeZone}</small>}
+            </th>
           ))}
-          <th role="columnheader" class="unseen">
-            Details
-          </th>
         </tr>
       </thead>
       <tbody role="rowgroup">
-        {rows.map((row) => (
-          <RequestLine key={row.id} row={row} hasDates={hasDates} />
-        ))}
+        {rows.map((row) => [
+          <RequestLine key={row.id} row={row} />,
+          details && row.id === place.value.id && (
+            <tr role="row" class={`details ${toneOf(row.state)}`} id="details" key="details">
+              <Cell colSpan={6}>
+                <OpenRequest key={row.id} row={row} loader={details} />
+              </Cell>
+            </tr>
+          ),
+        ])}
       </tbody>
     </table>
   );
@@ -44,13 +55,12 @@ export function RequestTable({ rows }: { rows: readonly RequestRow[] }) {
 
 const Cell = (props: TdHTMLAttributes) => <td role="cell" {...props} />;
 
-/** A row, and the open request below it. */
-function RequestLine({ row, hasDates }: { row: RequestRow; hasDates: boolean }) {
-  const { id, atMs, resent, handlersMs } = row;
+function RequestLine({ row }: { row: RequestRow }) {
+  const { id, resent, handlersMs } = row;
   const isOpen = place.value.id === id;
   const tone = toneOf(row.state);
-  const time = formatTime(atMs, hasDates);
-  const type = row.type ?? describeUnread(row);
+  const time = formatTime(row.atMs);
+  const type = row.type ?? (row.code?.startsWith("PAYLOAD_") ? "not readable" : "not verified");
   const result = row.code ?? row.state;
   function toggle({ target, currentTarget }: Event): void {
     // A click that ends a selection of text in this row copies something.
@@ -62,54 +72,41 @@ function RequestLine({ row, hasDates }: { row: RequestRow; hasDates: boolean }) 
     replacePlace({ id: isOpen ? undefined : id });
   }
   return (
-    <>
-      <tr role="row" class={`line ${tone}${isOpen ? " open" : ""}`} onClick={toggle}>
-        <Cell class="time">
-          <Time atMs={atMs} text={time} />
-        </Cell>
-        <Cell class="event">
-          <Received text={type} class={row.type === undefined ? "muted" : ""} />
-          <span class="muted"> {describeDelivery(row)}</span>
-          {row.isTest && <Pill tone="info">test</Pill>}
-          {row.failure && <Received text={row.failure} class="failure muted" />}
-        </Cell>
-        <Cell class="entity">
-          {row.entity && [<Received text={row.entity} />, " ", <small>{row.person}</small>]}
-        </Cell>
-        <Cell class="result">
-          <Pill tone={tone}>
-            {row.status} {result}
-          </Pill>
-          {resent && <Pill tone={resent.problem === undefined ? "good" : "bad"}>ran again</Pill>}
-        </Cell>
-        <Cell>
-          {formatDuration(row.durationMs)}
-          {handlersMs !== undefined && <small> + {formatDuration(handlersMs)}</small>}
-        </Cell>
-        <Cell class="toggle-cell">
-          <button
-            type="button"
-            class="toggle"
-            id={`request-${id}`}
-            aria-expanded={isOpen}
-            aria-controls={isOpen ? `details-${id}` : undefined}
-            aria-label={`Details of ${time}, ${type}, ${result}`}
-          />
-        </Cell>
-      </tr>
-      {isOpen && (
-        <tr role="row" class={`details ${tone}`} id={`details-${id}`}>
-          <Cell colSpan={6}>
-            <OpenRequest row={row} />
-          </Cell>
-        </tr>
-      )}
-    </>
+    <tr role="row" class={`line ${tone}${isOpen ? " open" : ""}`} onClick={toggle}>
+      <Cell class="time">
+        <Time atMs={row.atMs} text={time} />
+      </Cell>
+      <Cell class="event">
+        <Received text={type} class={row.type === undefined ? "muted" : ""} />
+        <span class="muted"> {describeDelivery(row)}</span>
+        {row.isTest && <Pill tone="info">test</Pill>}
+        {row.failure && <Received text={row.failure} class="failure muted" />}
+      </Cell>
+      <Cell class="entity">
+        {row.entity && [<Received text={row.entity} />, " ", <small>{row.person}</small>]}
+      </Cell>
+      <Cell class="result">
+        <Pill tone={tone}>
+          {row.status} {result}
+        </Pill>
+        {resent && <Pill tone={resent.problem === undefined ? "good" : "bad"}>ran again</Pill>}
+      </Cell>
+      <Cell class="duration">
+        {formatDuration(row.durationMs)}
+        {handlersMs !== undefined && <small> + {formatDuration(handlersMs)}</small>}
+      </Cell>
+      <Cell class="more">
+        <button
+          type="button"
+          class="toggle"
+          id={`request-${id}`}
+          aria-expanded={isOpen}
+          aria-controls={isOpen ? "details" : undefined}
+          aria-label={`Details of ${time}, ${type}, ${result}`}
+        />
+      </Cell>
+    </tr>
   );
-}
-
-function describeUnread({ code }: RequestRow): string {
-  return code?.startsWith("PAYLOAD_") === true ? "not readable" : "not verified";
 }
 
 /** The version of an event; which delivery it is, and its token, where there are several. */

@@ -1,27 +1,27 @@
-import { useEffect, useRef, useState } from "preact/hooks";
-import type { RequestRow, ShownHistory, TestEventResult, TokenUse } from "../console-view";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import type { RequestDetails, RequestRow, ShownHistory, TokenUse } from "../console-view";
 import { Button } from "./action";
-import { readPublicUrl, send, settings } from "./api";
-import { Cards, Notice, Time, toOptions } from "./blocks";
-import { Choices, Dialog, openDialog } from "./dialog";
-import { formatAge, formatCount, formatDate, formatDuration, plural } from "./format";
-import { followFilter, isCurrent, journal } from "./journal";
-import { FoundLogin, PendingWaits, searchLogin } from "./login-search";
+import { read, readPublicUrl, settings } from "./api";
+import { Cards, LoadedValue, Time } from "./blocks";
+import { formatAge, formatCount, formatDate, plural } from "./format";
+import { journal } from "./journal";
+import { FoundLogin, searchLogin } from "./login-search";
 import { Notices, RejectedRequests } from "./notices";
-import { describeWaiting, queue } from "./queue-page";
+import { listFigures } from "./queue-page";
 import { RehearseButton } from "./rehearsal";
-import { LinkedRequest } from "./request-details";
 import { RequestFilter } from "./request-filter";
 import { RequestTable } from "./request-table";
 import { ResendFailedButton } from "./resend";
 import { place } from "./route";
+import { Loader } from "./store";
+import { TestEventButton } from "./test-event";
 import { TrafficChart } from "./traffic-chart";
 
 /** The page of the receiver: its requests, the rejected ones, and why. */
 export function RequestsPage() {
   const { query, isLinked } = place.value;
   useEffect(() => void (isLinked && searchLogin(query.get("q") ?? "")), [query]);
-  useEffect(followFilter);
+  useEffect(() => void journal.reload(), [query.toString()]);
   const { shown } = journal.value ?? {};
   return (
     <section aria-label="Receiver">
@@ -34,90 +34,86 @@ export function RequestsPage() {
         shown.totals.received > 0 && <TrafficChart {...shown} />,
         <RejectedRequests rejections={shown.totals.rejections} />,
       ]}
-      <RequestPanel shown={shown} />
-      <PendingWaits />
+      <div class="panel">
+        {shown ? <RequestList shown={shown} /> : <p class="state">Loading.</p>}
+      </div>
     </section>
   );
 }
 
 /** The list with its filters. */
-function RequestPanel({ shown }: { shown: ShownHistory | undefined }) {
+function RequestList({ shown }: { shown: ShownHistory }) {
+  const { found, failed, dropped, isShared, sinceMs } = shown;
   const [hasFocus, setFocus] = useState(false);
-  const { rows, more, release } = useShownRows(shown?.rows ?? [], hasFocus);
-  const { found = 0, dropped = 0 } = shown ?? {};
-  const { id } = place.value;
+  const details = useDetails(place.value.id);
+  const { rows, more, release } = useShownRows(shown.rows, hasFocus);
+  const { query, process } = journal.value ?? {};
+  const { id, query: filter } = place.value;
+  const isListed = rows.some((row) => row.id === id);
+  // Above the others, when it is not one of them.
+  const linked = isListed ? undefined : details?.value?.row;
+  const isCurrent = query === filter.toString();
   const show = () => {
     setFocus(false);
     release();
   };
   return (
     <>
-      {id !== undefined && shown && rows.every((row) => row.id !== id) && (
-        <LinkedRequest key={id} id={id} />
-      )}
-      <div class="panel">
-        <div class="panel-head">
-          <h3>
-            Requests <small>{shown && describeSource(shown)}</small>
-          </h3>
-          <small role="status">
-            {place.value.query.size > 0 &&
-              (isCurrent() ? `${plural(found, "request")} found.` : "Searching.")}
+      <div class="panel-head">
+        <h3>
+          Requests{" "}
+          <small>
+            {isShared ? "of all processes" : `of process ${process}`}, since <Time atMs={sinceMs} />
           </small>
-          <div class="buttons">
-            {shown && <ResendFailedButton failed={shown.failed} />}
-            {more > 0 && <Button label={`Show ${formatCount(more)} new`} run={show} />}
-            {rows.length > 0 && <Button label="Export JSONL" run={() => download(rows)} />}
-            {settings.receiver && <RehearseButton />}
-            {settings.receiver?.canSendTest === true && (
-              <Button
-                label="Send test event"
-                class="primary"
-                run={() => openDialog(<TestEvent />)}
-              />
-            )}
-          </div>
+        </h3>
+        <small role="status">
+          {filter.size > 0 && (isCurrent ? `${plural(found, "request")} found.` : "Searching.")}
+        </small>
+        <div class="buttons">
+          <ResendFailedButton failed={failed} />
+          {more > 0 && <Button label={`Show ${formatCount(more)} new`} run={show} />}
+          {rows.length > 0 && <Button label="Export JSONL" run={() => download(rows)} />}
+          <RehearseButton />
+          <TestEventButton />
         </div>
-        <RequestFilter />
-        <FoundLogin />
-        {rows.length > 0 ? (
-          <div
-            onFocusIn={() => setFocus(true)}
-            onFocusOut={({ currentTarget, relatedTarget }) =>
-              setFocus(currentTarget.contains(relatedTarget as Node | null))
-            }
-          >
-            <RequestTable rows={rows} />
-          </div>
-        ) : (
-          <p class="state">{describeNone(shown)}</p>
-        )}
-        {/* Always: a page that grows at its end may move what is read. */}
-        {rows.length > 0 && (
-          <p class="state">
-            The newest {rows.length} of {formatCount(found)}.
-          </p>
-        )}
-        {dropped > 0 && (
-          <p class="state">{formatCount(dropped)} more arrived too fast to be listed.</p>
-        )}
       </div>
+      <RequestFilter />
+      <FoundLogin />
+      {details && !isListed && !linked && (
+        <LoadedValue key={details} loader={details} what="request of the link">
+          {() => null}
+        </LoadedValue>
+      )}
+      <div
+        onFocusIn={() => setFocus(true)}
+        onFocusOut={({ currentTarget, relatedTarget }) =>
+          setFocus(currentTarget.contains(relatedTarget as Node | null))
+        }
+      >
+        <RequestTable rows={linked ? [linked, ...rows] : rows} details={details} />
+      </div>
+      <p class="state">{describeEnd(shown, rows.length)}</p>
+      {dropped > 0 && (
+        <p class="state">{formatCount(dropped)} more arrived too fast to be listed.</p>
+      )}
     </>
   );
 }
 
-function describeSource({ isShared, sinceMs }: ShownHistory) {
-  return [
-    isShared ? "of all processes" : `of process ${journal.value?.process}`,
-    ", since ",
-    <Time atMs={sinceMs} />,
-  ];
+/** Always: a page that grows at its end may move what is read. */
+function describeEnd({ found, totals }: ShownHistory, count: number): string {
+  if (count > 0) return `The newest ${count} of ${formatCount(found)}.`;
+  if (totals.received > 0) return "No request matches this filter.";
+  return `No webhook request has arrived yet. The receiver expects them at ${readPublicUrl()}.`;
 }
 
-function describeNone(shown: ShownHistory | undefined): string {
-  if (shown === undefined) return "Connecting to the receiver.";
-  if (shown.totals.received > 0) return "No request matches this filter.";
-  return `No webhook request has arrived yet. The receiver expects them at ${readPublicUrl()}.`;
+/** The details of the request that is open. */
+function useDetails(id: string | undefined): Loader<RequestDetails> | undefined {
+  const path = `console/requests/${encodeURIComponent(id ?? "")}`;
+  return useMemo(
+    () => (id === undefined ? undefined : new Loader(() => read<RequestDetails>(path))),
+    [id],
+  );
 }
 
 /**
@@ -167,12 +163,9 @@ function TotalCards({ totals, sinceMs }: ShownHistory) {
           "Rejected or failed": {
             count: byResult.rejected + byResult.failed,
             note: topCode === "" ? "none" : `${formatCount(topCount)} × ${topCode}`,
-            tone: "bad",
+            isBad: true,
           },
-          ...(hasQueue && {
-            Waiting: { count: queue.value?.waiting, note: describeWaiting() },
-            "Dead letters": { count: queue.value?.deadLetters, tone: "bad" },
-          }),
+          ...(hasQueue && listFigures()),
         }}
       />
       {rotation.map(({ accountSid, tokens }) => (
@@ -188,54 +181,4 @@ function TotalCards({ totals, sinceMs }: ShownHistory) {
 function describeToken({ count, lastAtMs }: TokenUse["tokens"][number], index: number): string {
   const last = lastAtMs === undefined ? "" : `, the last at ${formatDate(lastAtMs)}`;
   return `token ${index + 1}: ${plural(count, "request")}${last}`;
-}
-
-function TestEvent() {
-  const [sent, setSent] = useState({ text: "", status: 0, uuid: "" });
-  async function submit(data: FormData): Promise<string> {
-    const body = Object.fromEntries(data);
-    const result = await send<TestEventResult>("POST", "console/test-event", body);
-    const { status = 0, durationMs, failure, uuid } = result;
-    const text =
-      status === 0
-        ? `No response: ${failure}.`
-        : `The receiver responded ${status} in ${formatDuration(durationMs)}.`;
-    setSent({ text, status, uuid });
-    await journal.reload();
-    return text;
-  }
-  return (
-    <Dialog title="Send a test event" action="Send test event" staysOpen submit={submit}>
-      <p>
-        The server signs it as the service does. <b>Your handlers run for it</b>; its user and its
-        SIDs do not exist.
-      </p>
-      {settings.receiver?.hasConfirm === true && (
-        <p>
-          confirm rejects its invented challenge, with a queue before a handler runs: "Rehearse a
-          login" proves the rest.
-        </p>
-      )}
-      <Choices
-        legend="Event type"
-        name="type"
-        options={toOptions(settings.eventTypes)}
-        chosen={["challenge.approved"]}
-      />
-      <Choices
-        legend="Send to"
-        name="via"
-        options={{
-          direct: "the receiver in this process: tests it and its handlers",
-          network: `publicUrl, which also tests DNS, TLS, proxies and the mount: ${readPublicUrl()}`,
-        }}
-        chosen={["direct"]}
-      />
-      {sent.text !== "" && (
-        <Notice tone={sent.status === 200 ? "good" : "bad"} title={sent.text}>
-          <code>{sent.uuid}</code>
-        </Notice>
-      )}
-    </Dialog>
-  );
 }

@@ -7,70 +7,64 @@ import { Time } from "./blocks";
 import { openDialog } from "./dialog";
 import { formatCount, formatTime, plural } from "./format";
 import { journal } from "./journal";
-import { Fact, Facts } from "./received";
+import { Fact } from "./received";
 
 /** Runs the handlers again of all that the filter selects and that failed. */
 export function ResendFailedButton({ failed }: { failed: FailedRequests }) {
-  const { count, firstAtMs } = failed;
-  if (count === 0 || firstAtMs === undefined) return null;
-  const isOld = new Date(firstAtMs).toDateString() !== new Date().toDateString();
-  const since = formatTime(firstAtMs, isOld).slice(0, -7);
+  const { count, users, errors, firstAtMs, lastAtMs = 0 } = failed;
+  if (firstAtMs === undefined) return null;
+  // Without seconds.
+  const since = formatTime(firstAtMs).slice(0, -7);
   // Those that were counted, and no others.
-  const { filter = "{}", atMs: untilMs = 0 } = journal.value ?? {};
-  const choice = { filter: JSON.parse(filter) as object, untilMs };
+  const { filter, atMs: untilMs } = journal.value ?? {};
   return (
     <ResendButton
       label={`Run ${formatCount(count)} failed since ${since} again`}
       count={count}
-      choice={choice}
+      choice={{ filter, untilMs }}
     >
-      <FailedFacts {...failed} />
+      <dl class="facts">
+        <Fact name="Users">{formatCount(users)}</Fact>
+        <Fact name="Received">
+          <Time atMs={firstAtMs} /> to <Time atMs={lastAtMs} />
+        </Fact>
+        {errors.map(({ error, count: times }) => (
+          <Fact key={error} name={`${formatCount(times)} ×`}>
+            {error}
+          </Fact>
+        ))}
+      </dl>
     </ResendButton>
   );
 }
 
-/** Asks whether the handlers are to run again, and runs them. */
-export function ResendButton(props: {
+interface ResendProps {
   label: string;
   count: number;
   choice: object;
   children?: ComponentChildren;
-}) {
-  const { label, count, choice, children } = props;
-  const run = () =>
+}
+
+/** Asks whether the handlers are to run again, and runs them. */
+export function ResendButton({ label, count, choice, children }: ResendProps) {
+  const { hasQueue } = settings;
+  const action = {
+    path: "console/resend",
+    choice,
+    done: hasQueue ? "given to a worker" : "run again",
+    finish: journal.reload,
+  };
+  const title = `Run the handlers again for ${plural(count, "event")}?`;
+  const ask = () =>
     openDialog(
-      <ActionDialog
-        title={`Run the handlers again for ${plural(count, "event")}?`}
-        action="Run again"
-        path="console/resend"
-        choice={choice}
-        count={count}
-        done={settings.hasQueue ? "given to a worker" : "run again"}
-        finish={journal.reload}
-      >
+      <ActionDialog title={title} label="Run again" action={action} count={count}>
         <p>
-          {settings.hasQueue
+          {hasQueue
             ? "A worker runs them, with all attempts. What was handled or discarded meanwhile is left out."
             : "They run in this process, one after the other, also if they succeeded before."}
         </p>
         {children}
       </ActionDialog>,
     );
-  return <WriteButton label={label} run={run} />;
-}
-
-function FailedFacts({ users, errors, firstAtMs = 0, lastAtMs = 0 }: FailedRequests) {
-  return (
-    <Facts>
-      <Fact name="Users">{formatCount(users)}</Fact>
-      <Fact name="Received">
-        <Time atMs={firstAtMs} /> to <Time atMs={lastAtMs} />
-      </Fact>
-      {errors.map(({ error, count }) => (
-        <Fact key={error} name={`${formatCount(count)} ×`}>
-          {error}
-        </Fact>
-      ))}
-    </Facts>
-  );
+  return <WriteButton label={label} run={ask} />;
 }

@@ -22,15 +22,12 @@ export function createStore<Value>(current: Value) {
   };
 }
 
-/**
- * Runs a task now, when the page is shown again and, while it is visible and not over, every few
- * milliseconds; 0: once.
- */
-export function useEvery(ms: number, task: () => unknown, isOver = () => false): void {
+/** Runs a task now, when the page is shown again and, while it is visible, every few milliseconds; 0: once. */
+export function useEvery(ms: number, task: () => unknown): void {
   useEffect(() => {
     void task();
     if (ms === 0) return undefined;
-    const run = () => void (document.hidden || isOver() || task());
+    const run = () => void (document.hidden || task());
     const timer = setInterval(run, ms);
     document.addEventListener("visibilitychange", run);
     return () => {
@@ -40,45 +37,40 @@ export function useEvery(ms: number, task: () => unknown, isOver = () => false):
   }, [ms]);
 }
 
-/** A value that is loaded: the last one, and the error of a later load. */
-export interface Loader<Value> {
+/** Loads a value: it has the last one, and the error of a later load. */
+export class Loader<Value> {
   value: Value | undefined;
   error: unknown;
   /** When the value was loaded; undefined before. */
   atMs: number | undefined;
-  /** Loads it, after the load that runs: that one may be older than what has just been changed. */
-  reload(): Promise<void>;
-  /** Loads it unless a load runs: a slow response is awaited. */
-  refresh(): Promise<void>;
-}
+  #last = Promise.resolve();
+  #count = 0;
 
-/** Creates a loader. */
-export function createLoader<Value>(load: () => Promise<Value>): Loader<Value> {
-  let last = Promise.resolve();
-  let count = 0;
-  async function run(): Promise<void> {
-    const result = await load().then(
-      (value) => ({ value, error: undefined, atMs: Date.now() }),
-      (error: unknown) => ({ error }),
-    );
-    count--;
-    Object.assign(loader, result);
+  constructor(readonly load: () => Promise<Value>) {}
+
+  /** Loads it, after the load that runs: that one may be older than what has just been changed. */
+  reload = (): Promise<void> => {
+    // One that has not begun reads what is there by then.
+    if (this.#count > 1) return this.#last;
+    this.#count++;
+    return (this.#last = this.#last.then(() => this.#run()));
+  };
+
+  /** Loads it unless a load runs, or the server asked to wait. */
+  refresh = (): Promise<void> => {
+    const { retryAtMs = 0 } = Object(this.error) as { retryAtMs?: number };
+    return this.#count > 0 || Date.now() < retryAtMs ? this.#last : this.reload();
+  };
+
+  async #run(): Promise<void> {
+    try {
+      this.value = await this.load();
+      this.atMs = Date.now();
+      this.error = undefined;
+    } catch (error) {
+      this.error = error;
+    }
+    this.#count--;
     redraw();
   }
-  const loader: Loader<Value> = {
-    value: undefined,
-    error: undefined,
-    atMs: undefined,
-    reload() {
-      // One that has not begun reads what is there by then.
-      if (count > 1) return last;
-      count++;
-      return (last = last.then(run));
-    },
-    refresh() {
-      const { retryAtMs = 0 } = Object(loader.error) as { retryAtMs?: number };
-      return count > 0 || Date.now() < retryAtMs ? last : loader.reload();
-    },
-  };
-  return loader;
 }

@@ -1,60 +1,48 @@
-import { useState } from "preact/hooks";
 import type { ShownHistory } from "../console-view";
-import { Select, Time } from "./blocks";
+import { Time } from "./blocks";
 import { formatCount, formatDate } from "./format";
-import { linkToRequests, replacePlace } from "./route";
+import { linkToRequests, place, replacePlace } from "./route";
 
 const MINUTE_MS = 60_000;
-/** The newest bars, and the minutes of each. */
-const PERIODS = [
-  { count: 60, minutes: 1 },
-  { count: 96, minutes: 15 },
-];
 const MAX_BUILDS = 5;
 
-/** Requests over time, with a mark where another build begins. */
-export function TrafficChart({ minutes: of, builds }: ShownHistory) {
-  const [index, setIndex] = useState("0");
-  const { count, minutes } = PERIODS[Number(index)] ?? { count: 0, minutes: 1 };
-  const length = count * minutes;
-  const startMs = of.startMs + (of.accepted.length - length) * MINUTE_MS;
-  const stepMs = minutes * MINUTE_MS;
-  const sum = (values: readonly number[], x: number) =>
-    values
-      .slice(values.length - length)
-      .slice(x * minutes, (x + 1) * minutes)
-      .reduce((all, one) => all + one, 0);
-  const steps = Array.from({ length: count }, (_, x) => {
-    const [good, wrong] = [sum(of.accepted, x), sum(of.bad, x)];
-    const fromMs = startMs + x * stepMs;
+interface Bar {
+  good: number;
+  wrong: number;
+  fromMs: number;
+  text: string;
+}
+
+/** Adds up the minutes of each bar, for the last bars. */
+function listBars(of: ShownHistory["minutes"], minutes: number, count: number): Bar[] {
+  const first = of.accepted.length - count * minutes;
+  return Array.from({ length: count }, (_, index) => {
+    const from = first + index * minutes;
+    const sum = (counts: readonly number[]) =>
+      counts.slice(from, from + minutes).reduce((all, one) => all + one, 0);
+    const [good, wrong] = [sum(of.accepted), sum(of.bad)];
+    const fromMs = of.startMs + from * MINUTE_MS;
     const text = `${formatDate(fromMs)}: ${formatCount(good)} accepted, ${formatCount(wrong)} rejected or failed`;
-    return { good, wrong, text, time: `${fromMs}-${fromMs + stepMs}` };
+    return { good, wrong, fromMs, text };
   });
-  const most = Math.max(1, ...steps.map(({ good, wrong }) => good + wrong));
+}
+
+/** Requests of the last day, or of the last hour when the list shows no more; with a mark at each build. */
+export function TrafficChart({ minutes: of, builds }: ShownHistory) {
+  const isHour = ["5", "60"].includes(place.value.query.get("time") ?? "");
+  const [minutes, count] = isHour ? [1, 60] : [15, 96];
+  const stepMs = minutes * MINUTE_MS;
+  const bars = listBars(of, minutes, count);
+  const most = Math.max(1, ...bars.map(({ good, wrong }) => good + wrong));
+  const startMs = bars[0]?.fromMs ?? 0;
   const named = builds.filter(({ build }) => build !== undefined);
+  const show = (fromMs: number) =>
+    replacePlace({ query: new URLSearchParams({ time: `${fromMs}-${fromMs + stepMs}` }) });
   return (
     <div class="panel chart">
-      <div class="panel-head">
-        <Select
-          label="Period of the chart"
-          value={index}
-          options={{ 0: "Last hour", 1: "Last day" }}
-          onChange={({ currentTarget }) => setIndex(currentTarget.value)}
-        />
-        <small>
-          {named
-            .slice(-MAX_BUILDS)
-            .map(({ build = "", atMs }, at) => [
-              at === 0 ? "Builds: " : "; ",
-              <a href={linkToRequests({ build })}>{build}</a>,
-              " since ",
-              <Time atMs={atMs} />,
-            ])}
-        </small>
-      </div>
       <svg viewBox={`0 0 ${count} ${most}`} preserveAspectRatio="none" aria-hidden="true">
-        {steps.map(({ good, wrong, text, time }, x) => (
-          <g onClick={() => replacePlace({ query: new URLSearchParams({ time }) })}>
+        {bars.map(({ good, wrong, fromMs, text }, x) => (
+          <g onClick={() => show(fromMs)}>
             <title>{text}</title>
             <rect class="hit" x={x} width={1} height={most} />
             <rect class="good" x={x + 0.1} y={most - good} width={0.8} height={good} />
@@ -67,13 +55,22 @@ export function TrafficChart({ minutes: of, builds }: ShownHistory) {
           </rect>
         ))}
       </svg>
-      <div class="axis">
+      <p class="axis">
         <small>{formatDate(startMs)}</small>
+        <small>
+          {named
+            .slice(-MAX_BUILDS)
+            .map(({ build = "", atMs }, at) => [
+              at === 0 ? "Builds: " : "; ",
+              <a href={linkToRequests({ build })}>{build}</a>,
+              " since ",
+              <Time atMs={atMs} />,
+            ])}
+        </small>
         <small>the highest bar: {formatCount(most)}</small>
-        <small>{formatDate(startMs + count * stepMs)}</small>
-      </div>
+      </p>
       <ul class="unseen" aria-label="Requests over time">
-        {steps.map(({ good, wrong, text }) => good + wrong > 0 && <li>{text}</li>)}
+        {bars.map(({ good, wrong, text }) => good + wrong > 0 && <li>{text}</li>)}
       </ul>
     </div>
   );

@@ -1,7 +1,7 @@
 import type { Finding, Webhook } from "../../client/webhook";
 import { WriteButton } from "./action";
 import { change, read, readPublicUrl, settings } from "./api";
-import { createLoader } from "./store";
+import { Loader } from "./store";
 
 const MAX_PAGES = 20;
 
@@ -21,30 +21,34 @@ export async function listAll<Item>(name: string): Promise<Item[]> {
 }
 
 /** The differences between the webhooks and the receiver. */
-export const findings = createLoader(async () => {
+export const findings = new Loader(async () => {
   if (settings.receiver === undefined) return [];
   return (await read<{ findings: Finding[] }>("console/findings")).findings;
 });
 
 /** The webhooks of the service; their findings are loaded with them. */
-export const webhooks = createLoader(async () => {
+export const webhooks = new Loader(async () => {
   const [list] = await Promise.all([listAll<Webhook>("webhooks"), findings.reload()]);
   return list;
 });
 
-/** Changes a webhook; returns the announcement. */
-export const changeWebhook = (sid: string, body: object, said: string) =>
-  change(webhooks, said, "PATCH", `webhooks/${sid}`, body);
+interface ChangeProps {
+  webhook: Webhook;
+  label: string;
+  body: object;
+  class?: string;
+}
 
-/** The label and the action of a button that changes a webhook. */
-export const update = ({ sid }: Webhook, label: string, body: object) => ({
-  label,
-  run: () => changeWebhook(sid, body, `Done: ${label}.`),
-});
+/** A button that changes a webhook. */
+export function ChangeButton({ webhook, label, body, ...button }: ChangeProps) {
+  const run = () => change(webhooks, `Done: ${label}.`, "PATCH", `webhooks/${webhook.sid}`, body);
+  return <WriteButton label={label} run={run} {...button} />;
+}
 
 /** The button that gives a webhook the URL of the receiver; none when its user info is hidden. */
 export function UrlButton({ webhook }: { webhook: Webhook }) {
   if (settings.receiver?.isUrlComplete !== true) return null;
-  const mend = update(webhook, "Set webhook_url to publicUrl", { webhook_url: readPublicUrl() });
-  return <WriteButton class="primary" {...mend} />;
+  const url = { webhook_url: readPublicUrl() };
+  const label = "Set webhook_url to publicUrl";
+  return <ChangeButton webhook={webhook} label={label} body={url} class="primary" />;
 }
