@@ -12,6 +12,8 @@ export const QUEUE_NAME = "durable-test";
 /** The user of every event that `eventRequest` creates. */
 export const entityIdentity = "user-7f3a-22";
 export { silent };
+/** A queue that waits longer for its store than any outage of the tests, and any pause of a process. */
+export const patient = { logger: silent, storeTimeoutMs: 60_000 };
 
 /** The challenge SID with this number. */
 export const sidOf = (index: number) => `YC${index.toString(16).padStart(32, "0")}`;
@@ -26,7 +28,7 @@ export function closeLater<Part extends (typeof opened)[number]>(part: Part): Pa
 
 /** After a test: closes its queues and receivers, and stops their servers. */
 export async function closeOpened(): Promise<void> {
-  await Promise.all(opened.splice(0).map((one) => one.close({ deadlineMs: 200 })));
+  await Promise.all(opened.splice(0).map((one) => one.close({ deadlineMs: 60_000 })));
   await stopServers();
 }
 
@@ -41,9 +43,12 @@ export async function receiveInto(
   return { queue, ...(await receive({ queue: closeLater(queue), ...receiverOptions })) };
 }
 
+/** A response waits for a store or a process that stands still for seconds. */
+const PATIENT = { deadlineMs: 120_000 };
+
 /** Opens a receiver on a server of its own; {@link closeOpened} closes both. */
 export async function receive(options: Partial<PushWebhooksOptions>) {
-  const settings = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent };
+  const settings = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent, ...PATIENT };
   const push = closeLater(pushWebhooks({ ...settings, ...options }));
   const port = await startServer((req, res) => void push(req, res));
   return {

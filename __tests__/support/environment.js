@@ -27,6 +27,17 @@ const WATCH = `
 /** One for all files of this process. */
 let watch;
 
+/** Has fetch open a connection for each request: a server may end an idle one as it is used again. */
+function keepNoConnections() {
+  // The first use of a global of fetch creates its agents.
+  void Headers;
+  for (const key of Object.getOwnPropertySymbols(globalThis)) {
+    if (!key.description.startsWith("undici.globalDispatcher")) continue;
+    globalThis[key] = new globalThis[key].constructor({ pipelining: 0 });
+  }
+}
+keepNoConnections();
+
 /**
  * Runs a test file: tells its loops when a test ends, ends a file that does not end, and fails one
  * that leaves something behind.
