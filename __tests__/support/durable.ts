@@ -27,8 +27,8 @@ export function closeLater<Part extends (typeof opened)[number]>(part: Part): Pa
 }
 
 /** After a test: closes its queues and receivers, and stops their servers. */
-export async function closeOpened(): Promise<void> {
-  await Promise.all(opened.splice(0).map((one) => one.close({ deadlineMs: 60_000 })));
+export async function closeOpened(deadlineMs = 200): Promise<void> {
+  await Promise.all(opened.splice(0).map((one) => one.close({ deadlineMs })));
   await stopServers();
 }
 

@@ -141,7 +141,8 @@ export function runSuite<Own>(suite: EngineSuite<Own>, engine: EngineUnderTest &
   });
   afterEach(async () => {
     await processes.killAll();
-    await closeOpened();
+    // A worker of SQL that does not finish leaves its event active; one of BullMQ may never finish.
+    await closeOpened(engine.kind === "redis" ? undefined : 60_000);
     try {
       await engine.freeze.end();
       const kinds = await engine.listKept(longestMs + MARGIN_MS);
