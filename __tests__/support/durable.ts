@@ -43,12 +43,9 @@ export async function receiveInto(
   return { queue, ...(await receive({ queue: closeLater(queue), ...receiverOptions })) };
 }
 
-/** A response waits for a store or a process that stands still for seconds. */
-const PATIENT = { deadlineMs: 120_000 };
-
 /** Opens a receiver on a server of its own; {@link closeOpened} closes both. */
 export async function receive(options: Partial<PushWebhooksOptions>) {
-  const settings = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent, ...PATIENT };
+  const settings = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent };
   const push = closeLater(pushWebhooks({ ...settings, ...options }));
   const port = await startServer((req, res) => void push(req, res));
   return {
