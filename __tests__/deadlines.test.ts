@@ -12,7 +12,7 @@ import { startEmulator, stopEmulators } from "./support/emulators";
 import { createReceiver } from "./support/receivers";
 import { startServer, stopServers } from "./support/servers";
 import { clientAt } from "./support/upstream";
-import { never } from "./support/waiting";
+import { createGate } from "./support/waiting";
 import { AUTH_TOKEN, CHALLENGE_SID, eventRequest } from "./support/webhook-requests";
 
 const LIMIT_MS = 200;
@@ -49,11 +49,13 @@ function sendTo(url: string, options: object): Promise<unknown> {
 }
 
 async function closeBusy(deadlineMs: number): Promise<unknown> {
-  const options = { acknowledge: "before", handlerTimeoutMs: 10 * deadlineMs } as const;
+  const options = { acknowledge: "before", handlerTimeoutMs: LONG_MS } as const;
   const { push, receive, failed } = createReceiver(options);
-  push.onAny(never);
+  const handler = createGate();
+  push.onAny(() => handler.opened);
   await receive(eventRequest("factor.created"));
   await push.close({ deadlineMs });
+  handler.open();
   return { code: failed.length === 0 ? "closed" : "the handler has ended" };
 }
 

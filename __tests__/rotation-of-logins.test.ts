@@ -69,7 +69,7 @@ async function signIn(
 }
 
 afterEach(async () => {
-  apps.killAll();
+  await apps.killAll();
   await stopEmulators();
   await stopRedis();
 });

@@ -58,6 +58,6 @@ const { args, env, node = process.execPath } = suite;
 const jest = join(__dirname, "..", "node_modules", "jest", "bin", "jest.js");
 const { status } = spawnSync(node, [jest, ...others, ...args], {
   stdio: "inherit",
-  env: { ...process.env, ...env },
+  env: { ...process.env, PUSH_TEST_NODE_24: findNodeWithSqlite() ?? "", ...env },
 });
 process.exitCode = status ?? 1;

@@ -18,6 +18,7 @@ import {
 import { CONTROL } from "../support/control-characters";
 import { findFreePort } from "../support/ports";
 import { runCommand, startCommand } from "../support/terminals";
+import { countTime } from "../support/waiting";
 
 const AUTH_TOKEN = "hush-hush-token";
 const secret = { PUSH_AUTH_TOKEN: AUTH_TOKEN };
@@ -140,6 +141,7 @@ describe("trigger", () => {
   });
 
   describe("while the app starts", () => {
+    countTime();
     const LATE = /^No server listens on 127\.0\.0\.1:\d+ yet\. Trying for 2 s\.\n/;
     const triggerAt = (port: number, ...args: string[]) =>
       startCommand(

@@ -1,5 +1,5 @@
 import { PermanentError, type PushEvent } from "express-push-verification";
-import type { DurableQueue } from "express-push-verification/durable";
+import type { DurableQueue, QueueStats } from "express-push-verification/durable";
 import { CONTROL, HOSTILE_UUID } from "../support/control-characters";
 import { entityIdentity } from "../support/durable";
 import { until } from "../support/waiting";
@@ -25,8 +25,10 @@ export function testSubcommands(open: () => { store: string; queue: DurableQueue
     const run = (line: string, name = "cli") =>
       runCommand(["queue", ...line.split(" "), "--name", name], { PUSH_QUEUE: store });
 
-    const stats = await run("stats --json");
-    expect(JSON.parse(stats.stdout)).toMatchObject({ waiting: 0, deadLetters: 2, workers: 1 });
+    await until(async () => {
+      const stats = JSON.parse((await run("stats --json")).stdout) as QueueStats;
+      return stats.waiting === 0 && stats.deadLetters === 2 && stats.workers === 1;
+    });
     const known = expect.stringMatching(/(?=.*misspelt).*\bcli\b/);
     for (const line of [
       "stats",

@@ -76,7 +76,7 @@ describe.each(["redis", "postgres"] as const)("with a queue in %s", (kind) => {
       proxy = await startRedisProxy((postgres ?? (await startRedis())).port);
     });
     afterEach(async () => {
-      processes.killAll();
+      await processes.killAll();
       proxy.close();
       await (postgres?.remove() ?? stopRedis());
     });

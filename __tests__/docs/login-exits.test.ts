@@ -8,6 +8,7 @@ import type { Express } from "express";
 import type { PushWebhooks } from "express-push-verification";
 import { readSection, readText } from "../support/docs";
 import { send, startServer, stopServers } from "../support/servers";
+import { countTime } from "../support/waiting";
 import { useWarnings } from "../support/warnings";
 import {
   ACCOUNT_SID,
@@ -22,6 +23,7 @@ import {
 const USER = "user-7f3a-22";
 const folder = join(__dirname, ".readme-login");
 useWarnings();
+countTime();
 afterEach(stopServers);
 
 /** The challenge as the API of the service shows it. */

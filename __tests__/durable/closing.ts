@@ -111,11 +111,11 @@ export function describeClosing(engine: StoppableEngine): void {
     expect(() => queue.close({ deadline: 5 } as never)).toThrow(/deadlineMs/);
     engine.freeze.begin();
     const stored = Array.from({ length: 40 }, (_, index) => store(String(index)));
-    const closing = queue[Symbol.asyncDispose]();
+    const closing = [queue.close({ deadlineMs: 600_000 }), queue[Symbol.asyncDispose]()];
     await nextTurn();
     engine.freeze.end();
     expect(await Promise.all(stored)).toEqual(Array(40).fill("new"));
-    await closing;
+    await Promise.all(closing);
     await expectClosing(store("late"));
     expect(await engine.open().stats()).toMatchObject({ waiting: 40 });
   });

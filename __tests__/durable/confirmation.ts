@@ -5,7 +5,7 @@ import type { QueueOptions, WorkOptions } from "express-push-verification/durabl
 import { entityIdentity, receiveInto, untilStats, type DurableReceiver } from "../support/durable";
 import { has } from "../support/platform";
 import type { StoppableEngine } from "../support/engine";
-import { collect, createGate, until } from "../support/waiting";
+import { collect, countTime, createGate, until } from "../support/waiting";
 import { AUTH_TOKEN, CHALLENGE_SID, eventRequest } from "../support/webhook-requests";
 
 const respond = (
@@ -19,6 +19,7 @@ const respond = (
 
 /** Describes the events of a receiver with the option `confirm`. */
 export function describeConfirmation(engine: StoppableEngine): void {
+  countTime();
   let receiver: DurableReceiver;
   /** The confirmations, runs and outcomes of the receiver. */
   let calls: string[];

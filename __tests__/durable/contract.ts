@@ -70,7 +70,8 @@ export function describeContract(engine: StoppableEngine): void {
     const failure = await fails(event, context.attempt);
     if (failure !== undefined) throw failure;
   });
-  const work = (options?: WorkOptions, by = queue) => by.work(handlers, options);
+  const work = (options?: WorkOptions, by = queue) =>
+    by.work(handlers, { handlerTimeoutMs: 600_000, ...options });
   const untilHandled = (count: number) => until(() => handled.length >= count);
   const listHandled = () => handled.map(({ event }) => event.uuid).toSorted();
   const wait = (index: number, by = queue, timeoutMs = 60_000, account = "") =>
@@ -600,7 +601,7 @@ export function describeContract(engine: StoppableEngine): void {
         child.kill("SIGSTOP");
         const gate = createGate();
         fails = ({ uuid }) => (uuids.includes(uuid) ? gate.opened : undefined);
-        work({ handlerTimeoutMs: 60_000 });
+        work();
         await until(() => handled.length === 2);
         expect(handled.map(({ attempt }) => attempt)).toEqual([2, 2]);
         await untilStats(queue, { workers: 1 });

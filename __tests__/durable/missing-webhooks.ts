@@ -6,7 +6,7 @@ import type { Emulator } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
 import { receive, closeLater } from "../support/durable";
 import { clientOf, startEmulator, stopEmulators } from "../support/emulators";
-import { until } from "../support/waiting";
+import { countTime, until } from "../support/waiting";
 import { PUBLIC_URL } from "../support/webhook-requests";
 
 const ADA = "ada-lovelace";
@@ -19,6 +19,7 @@ const SHORT_MS = 1_000;
  *   is the same for all.
  */
 export function describeMissingWebhooks(open?: () => DurableQueue): void {
+  countTime();
   let emulator: Emulator;
   /** The requests to the service, in the order of their responses. */
   let asked: string[];

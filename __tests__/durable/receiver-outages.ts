@@ -16,7 +16,8 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
 
   /** Opens a receiver whose `deliver` sends an event with this uuid. */
   async function receive(options: Partial<QueueOptions> = {}) {
-    const receiver = await receiveInto(engine.open(options));
+    // A store may take more than the usual 14 s to return.
+    const receiver = await receiveInto(engine.open(options), { deadlineMs: 120_000 });
     receiver.push.onAny(({ uuid }) => void handled.push(uuid));
     const deliver = (uuid: string) => receiver.deliver(eventRequest("factor.created", { uuid }));
     return { ...receiver, deliver };

@@ -8,7 +8,8 @@ import { until } from "../support/waiting";
 
 /** The pause between purges, as purge.test.ts proves it; 50 ms here. */
 const PURGE_MS = 5_000;
-const TIMES = { attempts: 3, backoff: 20, dedupeTtlMs: 100_000, outcomeTtlMs: 200_000 };
+/** Longer than any pause of a process or a store. */
+const TIMES = { attempts: 3, backoff: 20, dedupeTtlMs: 1_000_000, outcomeTtlMs: 2_000_000 };
 
 /** Describes the ends of the times that a queue promises. */
 export function describeTimes(engine: StoppableEngine): void {
@@ -55,11 +56,11 @@ export function describeTimes(engine: StoppableEngine): void {
     expect(await queue.store(queuedEvent(event), Infinity)).toBe("new");
     const worker = queue.work(handlers);
     for (const [passedMs, result, hasOutcome] of [
-      [99_000, "duplicate", true],
+      [960_000, "duplicate", true],
       // The second event keeps the first outcome.
-      [2_500, "new", true],
-      [99_000, "duplicate", false],
-      [2_500, "new", true],
+      [90_000, "new", true],
+      [960_000, "duplicate", false],
+      [90_000, "new", true],
     ] as const) {
       await engine.passTime(passedMs);
       if (hasOutcome) expect(await queue.store(queuedEvent(event), Infinity)).toBe(result);
@@ -69,17 +70,17 @@ export function describeTimes(engine: StoppableEngine): void {
     }
     await until(() => handled.length === 3);
     await worker.close();
-    await engine.passTime(201_000);
+    await engine.passTime(2_010_000);
     await untilEmpty();
   });
 
   it("a discarded event may come again after dedupeTtlMs, and is handled then", async () => {
     await makeDead("a");
-    await engine.passTime(50_000);
+    await engine.passTime(500_000);
     expect(await queue.discard("a")).toBe(true);
     expect(await stateOf("a")).toBe("discarded");
     expect(await store("a")).toBe("duplicate");
-    await engine.passTime(51_500);
+    await engine.passTime(515_000);
     expect(await stateOf("a")).toBeUndefined();
     expect(await store("a")).toBe("new");
     expect(await stateOf("a")).toBe("waiting");
@@ -87,13 +88,13 @@ export function describeTimes(engine: StoppableEngine): void {
     await until(async () => (await stateOf("a")) === "handled");
     await worker.close();
     expect(handled).toEqual(["a 1"]);
-    await engine.passTime(101_500);
+    await engine.passTime(1_015_000);
     await untilEmpty();
   });
 
   it("a dead letter outlives its uuid, and can be retried and discarded", async () => {
     await makeDead("a", "b", "c");
-    await engine.passTime(101_500);
+    await engine.passTime(1_015_000);
     await until(async () => !/uuid/.test((await engine.listKept(TIMES.outcomeTtlMs)).join()));
     expect(await stateOf("a")).toBe("dead");
     expect(await queue.discard("b")).toBe(true);
@@ -105,7 +106,7 @@ export function describeTimes(engine: StoppableEngine): void {
     await untilStats(queue, { active: 0 });
     await worker.close();
     expect(handled.toSorted()).toEqual(["a 1", "c 1", "c 1"]);
-    await engine.passTime(101_500);
+    await engine.passTime(1_015_000);
     await untilEmpty();
   });
 

@@ -9,6 +9,7 @@ import { startServer } from "../support/servers";
 
 const { PUSH_TEST_CHROMIUM: chromium = "", PUSH_TEST_FIREFOX: firefox = "" } = process.env;
 const TIMEOUT_MS = 240_000;
+const PATIENT = { timeout: TIMEOUT_MS, protocolTimeout: TIMEOUT_MS };
 
 /** What differs between the browsers: how a setting of the user is changed. */
 interface Engine {
@@ -38,6 +39,7 @@ const ENGINES: Engine[] = [
     path: chromium,
     launch: () =>
       puppeteer.launch({
+        ...PATIENT,
         executablePath: chromium,
         args: ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"],
       }),
@@ -52,6 +54,7 @@ const ENGINES: Engine[] = [
     path: firefox,
     launch: () =>
       puppeteer.launch({
+        ...PATIENT,
         browser: "firefox",
         executablePath: firefox,
         args: ["--remote-allow-system-access"],

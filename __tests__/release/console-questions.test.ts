@@ -127,8 +127,8 @@ describeQuestions("the console of three processes behind a random balancer", () 
     await approve(JANE);
     await approve(OMAR);
     await cluster.deploy({ name: "release-9", authToken });
-    await deliver(300, { authToken: "wrong", headers: ATTACKER });
     await deliver(MANY / 2);
+    await deliver(300, { authToken: "wrong", headers: ATTACKER });
     await untilIdle();
     worker.set({ error: "connect ECONNREFUSED 10.0.3.11:5432, user <user>" });
     for (const user of USERS) await approve(user);
@@ -150,6 +150,13 @@ describeQuestions("the console of three processes behind a random balancer", () 
       const { waiting, active } = await readQueue();
       return waiting + active === 0;
     });
+
+  ask("14. Are we under attack now?", 0, async () => {
+    const text = await read(page.locator("summary", { hasText: "by sender" }));
+    // Within 5 minutes of the attack, which is why it comes first.
+    expect(text).toMatch(/^30\d rejected requests by sender, 30\d in the last 5 minutes/);
+    return text;
+  });
 
   ask("1. A login hung: what happened?", 3, async () => {
     await search(JANE);
@@ -204,12 +211,6 @@ describeQuestions("the console of three processes behind a random balancer", () 
     const sender = page.locator("dd", { hasText: "sqlmap/1.8" });
     const text = await read(sender);
     expect(text).toMatch(/^\d+ requests, the last .*203\.0\.113\.9, sqlmap\/1\.8/);
-    return text;
-  });
-
-  ask("14. Are we under attack now?", 0, async () => {
-    const text = await read(page.locator("summary", { hasText: "by sender" }));
-    expect(text).toMatch(/^30\d rejected requests by sender, 30\d in the last 5 minutes/);
     return text;
   });
 
@@ -281,7 +282,7 @@ describeQuestions("the console of three processes behind a random balancer", () 
   ask("6. Which handler is slow?", 0, async () => {
     worker.set({ durationMs: 3_000 });
     await deliver(1);
-    const slow = lines().filter({ hasText: /\+ 3,\d{3} ms/ });
+    const slow = lines().filter({ hasText: /\+ ([3-9]|\d\d+),\d{3} ms/ });
     const text = await read(slow);
     worker.set({});
     return text;
@@ -312,7 +313,8 @@ describeQuestions("the console of three processes behind a random balancer", () 
   });
 
   ask("16. The queue drains: when is it empty?", 0, async () => {
-    worker = await cluster.startWorker({ durationMs: 100 });
+    // It drains for minutes: a page that stands still sees it, too.
+    worker = await cluster.startWorker({ durationMs: 1_000 });
     const card = page.locator(".card", { hasText: "Waiting" });
     await card.getByText(/empty in about \d+ (s|min)/).waitFor();
     return card.innerText();

@@ -4,7 +4,7 @@ import type { EventStatus } from "express-push-verification/durable";
 import { CHALLENGE_SID } from "../support/webhook-requests";
 import { describeWithBrowser } from "../support/browser";
 import { expectGoodLooks } from "../support/page-looks";
-import { HOSTILE, startConsole, type ConsoleApp } from "../admin/console/console-app";
+import { HOSTILE, startConsole, stopClock, type ConsoleApp } from "../admin/console/console-app";
 import type { ConsoleOptions } from "../admin/console/console-app";
 import { OLD_TOKEN, ROTATING, useConsolePages } from "../admin/console/console-page";
 import { createMemoryQueue } from "../admin/console/memory-queue";
@@ -189,7 +189,7 @@ describeWithBrowser("the console, light and dark, wide and narrow", () => {
     const [name, { options, fill, hash, clicks = [], arrange, shows, awaits, allows }] = row;
     if (allows !== undefined) allowFaults(allows);
     const app = await startConsole(options);
-    await fill?.(app);
+    await stopClock(async () => fill?.(app));
     const [at = ""] = /^(webhooks|keys|queue)/.exec(name) ?? [];
     const page = await openPage(`${app.url}#/${hash ?? at}`);
     if (shows !== undefined) await page.waitForSelector(shows);

@@ -2,7 +2,7 @@
 import type { Page } from "playwright-core";
 import { measureHeap } from "../support/heap";
 import { describeWithBrowser } from "../support/browser";
-import { startConsole, type ConsoleApp } from "../admin/console/console-app";
+import { startConsole, stopClock, type ConsoleApp } from "../admin/console/console-app";
 import { OLD_TOKEN, ROTATING, useConsolePages } from "../admin/console/console-page";
 import { createMemoryQueue } from "../admin/console/memory-queue";
 
@@ -17,10 +17,12 @@ async function startFull() {
   const router = { queue: createMemoryQueue(["down", "slow"]) };
   const app = await startConsole({ router, ...ROTATING });
   app.push.on("challenge.denied", () => Promise.reject(new Error("down")));
-  for (const suffix of ["/", "?a=1", "#b", "/c"]) {
-    const headers = { "user-agent": `sender ${suffix}` };
-    await app.deliver(undefined, {}, { signedUrl: app.publicUrl + suffix, headers });
-  }
+  await stopClock(async () => {
+    for (const suffix of ["/", "?a=1", "#b", "/c"]) {
+      const headers = { "user-agent": `sender ${suffix}` };
+      await app.deliver(undefined, {}, { signedUrl: app.publicUrl + suffix, headers });
+    }
+  });
   for (const entity_identity of ["jane@example.com", "jane@example.com", "another-user-of-all"]) {
     await app.deliver(undefined, { uuid: "a", entity_identity });
   }

@@ -2,7 +2,7 @@
  * The recipes of examples/frameworks, each in a process of its own, with the built package and the
  * packages of that folder.
  */
-import { execFile, spawn, type ChildProcess } from "node:child_process";
+import { execFile, spawn, type ChildProcess, type SpawnOptions } from "node:child_process";
 import { once } from "node:events";
 import { cpSync, existsSync, mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { createRequire } from "node:module";
@@ -29,6 +29,8 @@ const home = join(ROOT, "examples", "frameworks");
 const folder = join(home, ".recipes");
 const run = promisify(execFile);
 const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
+/** The first test of an app builds it. */
+const SLOW_MS = 900_000;
 const env = { ...process.env, PUSH_AUTH_TOKEN: AUTH_TOKEN, PUSH_PUBLIC_URL: PUBLIC_URL };
 
 const bin = (...path: string[]) => join(home, "node_modules", ...path);
@@ -173,7 +175,17 @@ function buildWorker(): Promise<unknown> {
 const isInstalled = existsSync(join(home, "node_modules"));
 
 needs(isInstalled, "npm run frameworks").describe("the recipes for other frameworks", () => {
-  const started: ChildProcess[] = [];
+  const started: { child: ChildProcess; closed: Promise<unknown> }[] = [];
+
+  /** Starts a process in a group of its own, which has the processes that it starts. */
+  function startProcess(command: string, args: string[], options: SpawnOptions) {
+    const child = spawn(command, args, { cwd: folder, detached: true, ...options });
+    const closed = once(child, "close");
+    started.push({ child, closed });
+    let output = "";
+    child.stdout?.on("data", (chunk: Buffer) => void (output += chunk.toString()));
+    return { child, closed, read: () => output };
+  }
 
   beforeAll(async () => {
     rmSync(folder, { recursive: true, force: true });
@@ -229,8 +241,15 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
     const adapter = 'import { FastifyAdapter } from "@nestjs/platform-fastify";\n';
     writeFile("nest_fastify.ts", adapter + nest);
   });
-  afterEach(() => {
-    for (const child of started.splice(0)) child.kill("SIGKILL");
+  afterEach(async () => {
+    for (const { child, closed } of started.splice(0)) {
+      try {
+        process.kill(-child.pid!, "SIGKILL");
+      } catch {
+        // The group has ended.
+      }
+      await closed;
+    }
   });
   afterEach(stopEmulators);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -250,17 +269,12 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
       const { path = "/webhooks/push", command = process.execPath } = app;
       await app.build?.();
       const args = app.args.map((one) => one.replace("PORT", String(port)));
-      const child = spawn(command, args, {
-        cwd: folder,
+      const { child, closed, read } = startProcess(command, args, {
         env: { ...env, PORT: String(port), VERCEL_DEV_PORT: String(port), ...app.settings },
         stdio: ["ignore", "pipe", "inherit"],
       });
-      started.push(child);
-      let output = "";
-      child.stdout.on("data", (chunk: Buffer) => void (output += chunk.toString()));
-      const ended = once(child, "exit");
       await untilListening(port);
-      await until(() => output.includes(app.ready ?? ""));
+      await until(() => read().includes(app.ready ?? ""));
 
       const statuses: Record<string, number> = {};
       for (const [what, request] of Object.entries(REQUESTS)) {
@@ -269,11 +283,11 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
       expect(statuses).toEqual({ ...readStatuses(), ...app.statuses });
 
       child.kill("SIGTERM");
-      const [code, signal] = (await ended) as [number | null, string | null];
+      const [code, signal] = (await closed) as [number | null, string | null];
       expect(code === 0 || code === 143 || signal === "SIGTERM").toBe(true);
-      expect(output.split(CHALLENGE_SID)).toHaveLength(2);
+      expect(read().split(CHALLENGE_SID)).toHaveLength(2);
     },
-    180_000,
+    SLOW_MS,
   );
 
   it("pm2: a process has the time that the ecosystem file gives it", async () => {
@@ -286,16 +300,14 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
     const copied = { ...apps[0], script: "pm2_app.js", cwd: folder };
     writeFile("pm2.json", JSON.stringify({ apps: [copied] }));
     const args = [bin("pm2/bin/pm2-runtime"), "start", join(folder, "pm2.json")];
-    const settings = { cwd: folder, env: { ...env, PM2_HOME: join(folder, ".pm2") } };
-    const pm2 = spawn(process.execPath, args, settings);
-    started.push(pm2);
-    let output = "";
-    pm2.stdout.on("data", (chunk: Buffer) => void (output += chunk.toString()));
-    while (output.split("ready").length < 3) await once(pm2.stdout, "data");
-    pm2.kill("SIGINT");
-    await once(pm2, "exit");
-    expect(output.split("closed")).toHaveLength(3);
-  }, 180_000);
+    const pm2 = startProcess(process.execPath, args, {
+      env: { ...env, PM2_HOME: join(folder, ".pm2") },
+    });
+    await until(() => pm2.read().split("ready").length >= 3);
+    pm2.child.kill("SIGINT");
+    await pm2.closed;
+    expect(pm2.read().split("closed")).toHaveLength(3);
+  });
 
   it.each(["start", "dev"])(
     "Next.js %s: a login page waits until the phone approves",
@@ -315,8 +327,8 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
         PUSH_FACTOR_SID: factor.sid,
       };
       const [next = "", , ...args] = NEXT;
-      const options = { cwd: folder, env: { ...env, ...settings }, stdio: "inherit" as const };
-      started.push(spawn(process.execPath, [next, mode, ...args], options));
+      const options = { env: { ...env, ...settings }, stdio: "inherit" as const };
+      startProcess(process.execPath, [next, mode, ...args], options);
       await untilListening(port);
 
       const start = await (await fetch(`${url}/login`)).text();
@@ -342,7 +354,7 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
       }
       expect(html).toContain("Welcome!");
     },
-    180_000,
+    SLOW_MS,
   );
 
   const config = { rootDir: folder, testEnvironment: "node", testMatch: ["**/jest_jsdom.js"] };

@@ -25,7 +25,7 @@ let agent: Agent;
 beforeEach(() => void (agent = new Agent({ keepAlive: true, maxSockets: LANES })));
 afterEach(() => agent.destroy());
 afterAll(async () => {
-  apps.killAll();
+  await apps.killAll();
   await stopNginx();
   await stopRedis();
 });
@@ -74,13 +74,13 @@ function startLoad(port: number) {
   };
 }
 
-/** Starts processes on one queue; each closes after a pause. */
-async function startApps(pauseMs: number) {
+/** Starts processes on one queue; each closes after a pause, which the parent ends without `pauseMs`. */
+async function startApps(pauseMs?: number) {
   const redis = await startRedis();
   const handled = new Set<string>();
   const ports = [await findFreePort(), await findFreePort()] as const;
   const start = (index: 0 | 1) => {
-    const args = [ports[index], redis.url, pauseMs].map(String);
+    const args = [ports[index], redis.url, pauseMs ?? ""].map(String);
     return apps.start(args, (uuid) => handled.add(uuid));
   };
   return { ports, start, handled, running: [await start(0), await start(1)] as const };
@@ -150,7 +150,7 @@ describeWithRedis("two processes of clients that keep their connections", () => 
   ])(
     "lose no request while one closes at %s, once it gets no new connections",
     async (_what, tell) => {
-      const { ports, handled, running } = await startApps(3_000);
+      const { ports, handled, running } = await startApps();
       let [port] = ports as readonly number[];
       // A load balancer decides where a connection leads, once and for all.
       agent.createConnection = () => connect(port!, "127.0.0.1");
@@ -160,6 +160,7 @@ describeWithRedis("two processes of clients that keep their connections", () => 
       tell(running[0]);
       await load.untilMore(50);
       [, port] = ports as readonly number[];
+      running[0].send("no new connections");
       expect(await exited).toEqual([0, null]);
       await load.untilMore(50);
       const uuids = await load.stop();

@@ -94,7 +94,7 @@ describe("the packed tarball", () => {
     const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
     const compiled = run(process.execPath, [tsc, "-p", app]).catch((error: unknown) => error);
     expect(await compiled).toHaveProperty("stdout", "");
-  }, 120_000);
+  });
 
   it("depends on body-parser, commander and zod only", () => {
     expect(dependencies).toEqual({ "body-parser": "^2.4.0", commander: "^14.0.0", zod: "^4.6.0" });

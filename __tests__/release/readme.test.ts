@@ -90,9 +90,9 @@ describe("README and docs", () => {
       /as `\.env`.*\n\n```text\n([^]*?)```/.exec(readText("README.md")) ?? [];
     const file = join(folder, ".env");
     const running = new Set<ChildProcess>();
-    afterEach(() => {
+    afterEach(async () => {
       for (const child of running) child.kill("SIGKILL");
-      running.clear();
+      await until(() => running.size === 0);
     });
 
     /** Starts a file of the documents by its command. */
@@ -102,7 +102,7 @@ describe("README and docs", () => {
       const env = { ...process.env, PORT: port, PUSH_QUEUE_FILE: join(folder, "push.db") };
       const given = words.slice(0, -1).map((word) => (word === ".env" ? file : word));
       const child = spawn(process.execPath, [...given, ...args], { cwd: ROOT, env });
-      running.add(child);
+      running.add(child.once("exit", () => running.delete(child)));
       return child;
     }
 
@@ -110,33 +110,29 @@ describe("README and docs", () => {
       ["README.md", "receive.mjs", "readme-1"],
       // sqliteQueue needs node:sqlite.
       ...(isBuiltin("node:sqlite") ? [["docs/durable.md", "durable.mjs", "durable-1"]] : []),
-    ])(
-      "%s",
-      async (page = "", name = "", block = "") => {
-        const port = String(await findFreePort());
-        writeFileSync(file, variables.replace("3000", port));
-        const [app = "", ...others] = listBlocks(page, "sh")
-          .map(({ code }) => code)
-          .filter((code) => code.includes("--env"));
-        expect(app).toBe(`node --env-file .env ${name}\n`);
-        const child = start(app, block, port);
-        let printed = "";
-        child.stdout.on("data", (chunk: Buffer) => void (printed += chunk.toString()));
-        await untilListening(Number(port));
+    ])("%s", async (page = "", name = "", block = "") => {
+      const port = String(await findFreePort());
+      writeFileSync(file, variables.replace("3000", port));
+      const [app = "", ...others] = listBlocks(page, "sh")
+        .map(({ code }) => code)
+        .filter((code) => code.includes("--env"));
+      expect(app).toBe(`node --env-file .env ${name}\n`);
+      const child = start(app, block, port);
+      let printed = "";
+      child.stdout.on("data", (chunk: Buffer) => void (printed += chunk.toString()));
+      await untilListening(Number(port));
 
-        const words = others[0]?.trim().replace("3000", port).split(" ") ?? [];
-        expect(words.slice(0, 5).join(" ")).toBe("npx push-webhooks --env .env trigger");
-        const { stdout } = await runCommand(["--env", file, ...words.slice(4)]);
-        expect(stdout).toMatch(/^200 challenge\.approved /m);
-        if (page === "README.md") {
-          const { code } = listBlocks("docs/getting-started.md", "sh")[0] ?? { code: "" };
-          await once(start(code, "getting-started-1", port), "exit");
-          const events = ["factor.created", "factor.verified", "user-7f3a-22 approved"];
-          await until(() => events.every((what) => printed.includes(what)));
-        }
-      },
-      120_000,
-    );
+      const words = others[0]?.trim().replace("3000", port).split(" ") ?? [];
+      expect(words.slice(0, 5).join(" ")).toBe("npx push-webhooks --env .env trigger");
+      const { stdout } = await runCommand(["--env", file, ...words.slice(4)]);
+      expect(stdout).toMatch(/^200 challenge\.approved /m);
+      if (page === "README.md") {
+        const { code } = listBlocks("docs/getting-started.md", "sh")[0] ?? { code: "" };
+        await once(start(code, "getting-started-1", port), "exit");
+        const events = ["factor.created", "factor.verified", "user-7f3a-22 approved"];
+        await until(() => events.every((what) => printed.includes(what)));
+      }
+    });
   });
 
   it("have an app that listens on the named pipe in PORT, which IIS passes", async () => {

@@ -105,7 +105,7 @@ type Login = Awaited<ReturnType<typeof startLogin>>;
 type App = Login & { network: { lose(): void; pass(): void } };
 
 afterEach(async () => {
-  apps.killAll();
+  await apps.killAll();
   await stopNginx();
   await stopEmulators();
   await stopRedis();

@@ -15,6 +15,8 @@ const VIEWPORT = { width: 1280, height: 860 };
 const ACTION_TIMEOUT_MS = 240_000;
 /** The intervals of a page, so that no test waits for seconds until a page asks again. */
 const TIMES_FASTER = 10;
+/** What a page shows for some seconds stays for the whole test. */
+const SHOWN_FROM_MS = 3_000;
 
 /**
  * Registers the browser of a test file, which starts with the first page. Call it before the
@@ -39,7 +41,7 @@ export function useBrowser() {
 
   async function startBrowser(): Promise<Page> {
     const args = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"];
-    browser = await chromium.launch({ executablePath, args });
+    browser = await chromium.launch({ executablePath, args, timeout: ACTION_TIMEOUT_MS });
     const context = await browser.newContext({ locale: "en-GB", timezoneId: "UTC" });
     context.setDefaultTimeout(ACTION_TIMEOUT_MS);
     context.on("console", (message) => {
@@ -54,12 +56,16 @@ export function useBrowser() {
       if (!isClosing) faults.push(`dialog: ${dialog.message()}`);
       void (isClosing ? dialog.accept() : dialog.dismiss());
     });
-    await context.addInitScript((times) => {
-      const start = globalThis.setInterval;
-      Object.assign(globalThis, {
-        setInterval: (run: () => void, ms: number) => start(run, ms / times),
-      });
-    }, TIMES_FASTER);
+    await context.addInitScript(
+      ([times = 1, shownFromMs = 0]) => {
+        const { setInterval: repeat, setTimeout: start } = globalThis;
+        Object.assign(globalThis, {
+          setInterval: (run: () => void, ms: number) => repeat(run, ms / times),
+          setTimeout: (run: () => void, ms = 0) => start(run, ms < shownFromMs ? ms : 100 * ms),
+        });
+      },
+      [TIMES_FASTER, SHOWN_FROM_MS],
+    );
     return context.newPage();
   }
 

@@ -12,6 +12,16 @@ export const TYPESCRIPT_OPTIONS = TYPESCRIPT.map((word) => JSON.stringify(word))
 /** Creates an empty set of processes that run a script in TypeScript. */
 export function createChildProcesses(script: string, options: ForkOptions = {}) {
   const running = new Set<ChildProcess>();
+
+  /** Kills a process and waits for its end. */
+  async function kill(child: ChildProcess): Promise<void> {
+    running.delete(child);
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const exited = once(child, "exit");
+    child.kill("SIGKILL");
+    await exited;
+  }
+
   return {
     /**
      * Starts a process and resolves with its first message.
@@ -32,18 +42,8 @@ export function createChildProcesses(script: string, options: ForkOptions = {}) 
         throw new Error(`The process ended before its first message: ${await errors}`);
       return child;
     },
-    /** Kills a process and waits for its end. */
-    async kill(child: ChildProcess): Promise<void> {
-      running.delete(child);
-      if (child.exitCode !== null || child.signalCode !== null) return;
-      const exited = once(child, "exit");
-      child.kill("SIGKILL");
-      await exited;
-    },
-    /** Kills all that still run. */
-    killAll() {
-      for (const child of running) child.kill("SIGKILL");
-      running.clear();
-    },
+    kill,
+    /** Kills all that still run, and waits for their end. */
+    killAll: () => Promise.all(Array.from(running, kill)),
   };
 }

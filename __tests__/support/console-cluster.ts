@@ -105,7 +105,7 @@ export async function startCluster(first: Build) {
       return { set: (next: Work) => void child.send(next), stop: () => close(child) };
     },
     async stop(): Promise<void> {
-      for (const group of groups) group.killAll();
+      await Promise.all(groups.map((group) => group.killAll()));
       await postgres.remove();
     },
   };

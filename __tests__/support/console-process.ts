@@ -6,7 +6,12 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setTimeout as sleep } from "node:timers/promises";
 import express from "express";
-import { createHandlers, pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
+import {
+  createHandlers,
+  PermanentError,
+  pushWebhooks,
+  type PushWebhooksOptions,
+} from "express-push-verification";
 import {
   adminRouter,
   confirmWith,
@@ -38,7 +43,8 @@ const {
   receiver,
 } = JSON.parse(process.argv[2] ?? "") as ConsoleProcessSettings;
 const client = createAdminClient(clientOptions);
-const retries = { attempts: 2, backoff: 500 };
+// An attempt may fail for a process that stands still; only what the parent wants makes a dead letter.
+const retries = { attempts: 50, backoff: 500 };
 const queue = postgresQueue({ name: "logins", connection, logger: silent, ...retries });
 let work: Work = {};
 let close = async (): Promise<void> => {};
@@ -54,9 +60,10 @@ function startWorker(): void {
     const { error, durationMs = 0 } = work;
     await sleep(durationMs);
     const { entity_identity: user = "" } = event as { entity_identity?: string };
-    if (error !== undefined) throw new Error(error.replace("<user>", user));
+    if (error !== undefined) throw new PermanentError(error.replace("<user>", user));
   });
-  const worker = queue.work(handlers, { confirm: confirmWith(client), concurrency: 4 });
+  const options = { confirm: confirmWith(client), concurrency: 4, handlerTimeoutMs: 120_000 };
+  const worker = queue.work(handlers, options);
   close = async () => {
     await worker.close();
     await queue.close();

@@ -12,6 +12,8 @@ export const QUEUE_NAME = "durable-test";
 /** The user of every event that `eventRequest` creates. */
 export const entityIdentity = "user-7f3a-22";
 export { silent };
+/** A queue that waits longer for its store than any outage of the tests, and any pause of a process. */
+export const patient = { logger: silent, storeTimeoutMs: 60_000 };
 
 /** The challenge SID with this number. */
 export const sidOf = (index: number) => `YC${index.toString(16).padStart(32, "0")}`;

@@ -10,11 +10,14 @@ import {
 import { createReceiver } from "./receivers";
 import { startServer, stopServers } from "./servers";
 
+const PATIENT_MS = 120_000;
 const emulators: Emulator[] = [];
 
 /** An emulator that listens; {@link stopEmulators} closes it. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
-  const emulator = createEmulator(options);
+  // A process that stands still for seconds ends no delivery.
+  const times = { connectTimeoutMs: PATIENT_MS, totalTimeoutMs: PATIENT_MS };
+  const emulator = createEmulator({ ...times, ...options });
   emulators.push(emulator);
   await emulator.listen(0);
   return emulator;
@@ -26,7 +29,8 @@ export function clientOf(
   { at = url, ...options }: Partial<AdminClientOptions> & { at?: string } = {},
 ) {
   const urls = { accountUrl: at, verifyUrl: at };
-  return createAdminClient({ ...urls, accountSid, serviceSid, password: authToken, ...options });
+  const settings = { ...urls, accountSid, serviceSid, password: authToken };
+  return createAdminClient({ timeoutMs: PATIENT_MS, ...settings, ...options });
 }
 
 /** The environment of the CLI for an emulator. */

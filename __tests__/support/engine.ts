@@ -12,7 +12,7 @@ import {
 import { createQueue, type Engine } from "../../lib/durable/queue";
 import type { QueueSettings } from "../../lib/durable/queue-options";
 import { createChildProcesses } from "./child-processes";
-import { closeLater, closeOpened, silent } from "./durable";
+import { closeLater, closeOpened, patient } from "./durable";
 
 const ENGINES = { postgres: postgresQueue, redis: redisQueue, sqlite: sqliteQueue };
 
@@ -95,10 +95,10 @@ export type StoppableEngine = EngineUnderTest & {
 /** A suite that runs on each engine, or on one that has parts of its own. */
 export type EngineSuite<Own = object> = (engine: StoppableEngine & Own) => void;
 
-/** Opens a queue of an engine, which waits longer for its store than any outage of the tests. */
+/** Opens a queue of an engine. */
 export function openQueue(kind: string, options: object): DurableQueue {
   const create = ENGINES[kind as keyof typeof ENGINES] as (options: object) => DurableQueue;
-  return create({ logger: silent, storeTimeoutMs: 60_000, ...options });
+  return create({ ...patient, ...options });
 }
 
 /** The kinds of what a queue that is closed may leave; handlers that it did not await are "active" in Redis. */
@@ -127,7 +127,7 @@ export function runSuite<Own>(suite: EngineSuite<Own>, engine: EngineUnderTest &
     killProcess: processes.kill,
     openChanged: (change) => {
       const [storage, settings] = engine.createStorage();
-      return closeLater(createQueue(Object.assign(storage, change), settings));
+      return closeLater(createQueue(Object.assign(storage, change), { ...settings, ...patient }));
     },
     async openStorage() {
       const [storage] = engine.createStorage();
@@ -140,7 +140,7 @@ export function runSuite<Own>(suite: EngineSuite<Own>, engine: EngineUnderTest &
     },
   });
   afterEach(async () => {
-    processes.killAll();
+    await processes.killAll();
     await closeOpened();
     try {
       await engine.freeze.end();

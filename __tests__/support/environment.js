@@ -1,5 +1,6 @@
 "use strict";
 
+const { Server } = require("node:http");
 const { Worker } = require("node:worker_threads");
 const { TestEnvironment } = require("jest-environment-node");
 const { Leftovers } = require("./leftovers");
@@ -26,6 +27,13 @@ const WATCH = `
 
 /** One for all files of this process. */
 let watch;
+
+/** Has no server end an idle connection: after a pause of this process, its client may just use it. */
+const { listen } = Server.prototype;
+Server.prototype.listen = function (...args) {
+  this.keepAliveTimeout = 0;
+  return listen.apply(this, args);
+};
 
 /**
  * Runs a test file: tells its loops when a test ends, ends a file that does not end, and fails one

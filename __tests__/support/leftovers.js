@@ -7,10 +7,10 @@ const timers = require("node:timers");
 const promises = require("node:timers/promises");
 
 const { setTimeout: sleep } = promises;
-/** How long a timer may go on after its test, while this process runs. */
-const TIMERS_MS = 3_000;
 /** How long a closed socket or a killed process may take to end, while this process runs. */
 const ENDS_MS = Number(process.env.PUSH_TEST_ENDS_MS ?? 60_000);
+/** The same for a timer after its test. */
+const TIMERS_MS = Math.min(ENDS_MS, 3_000);
 const PAUSE_MS = 20;
 /** Files that tools keep for their next process. */
 const CACHES = /^(tsx-|node-compile-cache|jest_)/;

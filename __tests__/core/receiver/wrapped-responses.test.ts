@@ -16,7 +16,7 @@ const HEADERS: Record<number, Record<string, string>> = {
   403: unsigned,
   413: good.headers,
   415: { ...good.headers, "content-type": "application/json" },
-  408: good.headers,
+  408: { ...good.headers, "x-hurried": "yes" },
 };
 
 /** How a body arrives: with its headers, after some bytes of the response, and then its end. */

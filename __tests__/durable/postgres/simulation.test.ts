@@ -15,6 +15,7 @@ const CLOCK = `
   insert into sim.clock values (0);
   create function sim.now() returns timestamptz language sql stable
     as 'select to_timestamp((select ms from sim.clock) / 1000.0)'`;
+const SET_CLOCK = { name: "clock", text: "update sim.clock set ms = $1" };
 const ROWS = `
   select coalesce((select json_agg(event) from (
     select id, body, run_at as "runAtMs", pause as "pauseMs", owner, started, failures, stalls,
@@ -27,6 +28,9 @@ const ROWS = `
   ) as delivery), '[]') as deliveries, coalesce((select json_agg(outcome) from (
     select replace(key::text, '-', '') as key, value, expires_at as "expiresAtMs" from push.outcome
   ) as outcome), '[]') as outcomes`;
+
+// With a name, it is planned once.
+const READ_ROWS = { name: "rows", text: ROWS };
 
 describeWithPostgres("the storage in Postgres", () => {
   let server: PostgresProcess;
@@ -56,7 +60,7 @@ describeWithPostgres("the storage in Postgres", () => {
     let readAtMs = 0;
     return {
       async call(method, args, nowMs) {
-        await client.query("update sim.clock set ms = $1", [nowMs]);
+        await client.query({ ...SET_CLOCK, values: [nowMs] });
         // A claim reads everything once a second only.
         const timer = jest.spyOn(performance, "now").mockImplementation(() => (readAtMs += 5_000));
         const run = storage[method] as (...values: readonly unknown[]) => Promise<unknown>;
@@ -67,7 +71,7 @@ describeWithPostgres("the storage in Postgres", () => {
         }
       },
       async readRows() {
-        const { rows } = await client.query<StorageRows>(ROWS);
+        const { rows } = await client.query<StorageRows>(READ_ROWS);
         return rows[0]!;
       },
     };

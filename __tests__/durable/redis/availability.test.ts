@@ -29,13 +29,13 @@ describeOnRedis("a queue in Redis", (app) => {
   const warnings = useWarnings();
   beforeEach(() => void jest.clearAllMocks());
 
-  const open = (options: Partial<RedisQueueOptions> = {}) =>
-    app.open({ storeTimeoutMs: 1_000, logger, ...options });
+  const open = (options: Partial<RedisQueueOptions> = {}) => app.open({ logger, ...options });
+  const openHurried = () => open({ storeTimeoutMs: 1_000 });
 
   it('that rejects logs that once, and opens no further connections; one with "warn" warns', async () => {
     const { redis, readInfo } = app.server();
     await redis.config("SET", "appendonly", "no");
-    const queue = open();
+    const queue = openHurried();
     const error = await settle(queue);
     expect(error).toBeInstanceOf(QueueError);
     const countConnections = () => readInfo("stats", "total_connections_received:");
@@ -54,7 +54,7 @@ describeOnRedis("a queue in Redis", (app) => {
 
   it("is ready once Redis accepts the password, which is logged nowhere", async () => {
     const connection = app.server().url.replace("//", "//app:hush-hush@");
-    const queue = open({ connection, storeTimeoutMs: 60_000 });
+    const queue = open({ connection });
     expect(String(await settle(queue))).toMatch(/WRONGPASS.*Check username and password/);
     await app.server().redis.acl("SETUSER", "app", "on", ">hush-hush", "~*", "&*", "+@all");
     await until(async () => (await settle(queue)) === undefined);
@@ -86,7 +86,7 @@ describeOnRedis("a queue in Redis", (app) => {
 
   it("logs why Redis is out of reach, with the words of the connection", async () => {
     await app.server().stop();
-    const queue = open();
+    const queue = openHurried();
     await until(() => logger.warn.mock.calls.length > 0);
     const message = expect.stringContaining("ECONNREFUSED");
     expect(logger.warn).toHaveBeenCalledWith({ code: "ECONNREFUSED" }, message);
@@ -95,7 +95,7 @@ describeOnRedis("a queue in Redis", (app) => {
 
   it("with replicas stores only when they have confirmed", async () => {
     await app.server().redis.config("SET", "repl-diskless-sync-delay", "0");
-    const queue = open({ replicas: 1 });
+    const queue = open({ storeTimeoutMs: 1_000, replicas: 1 });
     await queue.ready();
     await expect(storeFactor(queue, "a")).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
     const replica = await startRedis();
@@ -172,7 +172,7 @@ describeOnRedis("a queue in Redis", (app) => {
     app.server().redis.config("SET", "maxmemory", String(Math.floor(bytes)));
 
   it("stores no event from 85 % of maxmemory on, and again when workers have drained the queue", async () => {
-    const queue = open();
+    const queue = openHurried();
     const store = (uuid: string) => {
       const event = eventFixture("factor.created", {
         uuid,
@@ -201,8 +201,8 @@ describeOnRedis("a queue in Redis", (app) => {
   });
 
   it("stores no event either while it does not show its memory after a shortage", async () => {
-    const queue = open();
-    await storeFactor(queue, "a");
+    const queue = openHurried();
+    await until(() => storeFactor(queue, "a").then(Boolean, () => false));
     const isRejected = () => storeFactor(queue, "a").then(() => false, isShort);
     await setLimit((await usedBytes()) / 0.9);
     await until(isRejected);

@@ -86,7 +86,8 @@ describeOnRedis("a failover", (app) => {
     const { connection, replicas } = await startGroup(2);
     const queue = app.open({ connection });
     const impatient = app.open({ connection, storeTimeoutMs: 1_500 });
-    for (const one of [queue, impatient]) await storeFactor(one, "before");
+    await storeFactor(queue, "before");
+    await impatient.ready();
     replicas[0]?.freeze();
     const late = storeFactor(impatient, "late");
     await expect(late).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });

@@ -12,7 +12,7 @@ import {
   type PostgresQueueOptions,
 } from "express-push-verification/durable";
 import { createCertificate } from "../../support/certificate";
-import { closeLater, closeOpened, silent } from "../../support/durable";
+import { closeLater, closeOpened, patient } from "../../support/durable";
 import { describeWithPostgres, startPostgres, type PostgresProcess } from "../../support/postgres";
 import * as redis from "../../support/redis";
 import { until } from "../../support/waiting";
@@ -28,7 +28,7 @@ redis.describeWithRedis("the advice of redisQueue", () => {
   let conf: string;
   let server: redis.RedisServer;
   const open = (durability: "require" | "trust" = "require", url = server.url) =>
-    closeLater(redisQueue({ name, connection: url, durability, logger: silent }));
+    closeLater(redisQueue({ name, connection: url, durability, ...patient }));
 
   async function start(lines: string): Promise<void> {
     folder = mkdtempSync(join(tmpdir(), "push-advice-"));
@@ -111,7 +111,7 @@ describeWithPostgres("the advice of postgresQueue", () => {
   const schema = () => `advised${count}`;
   const open = (options: Partial<PostgresQueueOptions> = {}) =>
     closeLater(
-      postgresQueue({ name, connection: server.url, schema: schema(), logger: silent, ...options }),
+      postgresQueue({ name, connection: server.url, schema: schema(), ...patient, ...options }),
     );
   const asApp = () => open({ connection: as(`app${count}`) });
   const run = (sql: string) => server.query(sql.replaceAll("$", String(count)));

@@ -3,7 +3,7 @@ import { Redis, type RedisOptions } from "ioredis";
 import { DEFAULT_REDIS_OPTIONS } from "ioredis/built/redis/RedisOptions";
 import { Client, Pool, type PoolConfig } from "pg";
 import { postgresQueue, redisQueue } from "express-push-verification/durable";
-import { silent } from "../../support/durable";
+import { patient } from "../../support/durable";
 import { describeWithPostgres, startPostgres, type PostgresProcess } from "../../support/postgres";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "../../support/redis";
 import { describeSetups, type Rejection, type Setup } from "./setup";
@@ -81,7 +81,7 @@ function createRow(name: string, value: unknown, asInstance: boolean, rejects?: 
     const options = { host: "127.0.0.1", port: server.port, password: "", [name]: value };
     const instance = new Redis({ ...options, lazyConnect: true });
     const connection = asInstance ? instance : options;
-    return () => redisQueue({ name: "setup", connection, backoff: 20, logger: silent });
+    return () => redisQueue({ name: "setup", connection, backoff: 20, ...patient });
   };
   return [`${asInstance ? "instance" : "options"}: ${name}`, start, rejects];
 }
@@ -165,7 +165,7 @@ describeWithPostgres("", () => {
       const { port } = running;
       const address = { host: "127.0.0.1", port, user: "push", database: "postgres" };
       const connection = { ...address, [name]: value };
-      const options = { name: `setup${++count}`, backoff: 20, logger: silent };
+      const options = { name: `setup${++count}`, backoff: 20, ...patient };
       return () => postgresQueue({ ...options, connection });
     },
     rejects,

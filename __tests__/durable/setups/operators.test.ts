@@ -2,6 +2,7 @@
 import { Queue } from "bullmq";
 import type { Logger } from "express-push-verification";
 import { postgresQueue, redisQueue } from "express-push-verification/durable";
+import { patient } from "../../support/durable";
 import { describeWithPostgres, startPostgres, type PostgresProcess } from "../../support/postgres";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "../../support/redis";
 import { describeStates, type State } from "./operators";
@@ -29,43 +30,47 @@ describeWithRedis("", () => {
       .zadd(`push:${name}:marker`, 0, "0")
       .exec();
 
-  describeStates("Redis", (logger) => redisQueue({ name, connection: server.url, logger }), [
+  describeStates(
+    "Redis",
+    (logger) => redisQueue({ name, connection: server.url, ...patient, logger }),
     [
-      "pauses it",
-      () => board.pause(),
-      () => board.resume(),
-      ["QUEUE_PAUSED", /is paused in BullMQ/],
+      [
+        "pauses it",
+        () => board.pause(),
+        () => board.resume(),
+        ["QUEUE_PAUSED", /is paused in BullMQ/],
+      ],
+      [
+        "limits its concurrency to 1",
+        () => board.setGlobalConcurrency(1),
+        () => board.removeGlobalConcurrency(),
+      ],
+      [
+        "limits its rate to 1 event an hour",
+        () => board.setGlobalRateLimit(1, 3_600_000),
+        async () => {
+          await board.removeGlobalRateLimit();
+          await board.removeRateLimitKey();
+        },
+      ],
+      ["drains it", () => board.drain(true)],
+      ["cleans it", () => board.clean(0, 1_000, "wait")],
+      ["obliterates it", () => board.obliterate({ force: true })],
+      ["runs FLUSHALL", () => server.redis.flushall()],
+      ["runs SCRIPT FLUSH", () => server.redis.script("FLUSH")],
+      ["ends its connections", () => server.redis.call("CLIENT", "KILL", "TYPE", "normal")],
+      ["removes its meta key", () => server.redis.del(`push:${name}:meta`)],
+      [
+        "adds 5 jobs whose starts are no number",
+        async () => {
+          for (let job = 0; job < 5; job++) await addJob(`foreign${job}`, "ats");
+        },
+      ],
+      ["adds a job whose failures are no number", () => addJob("foreign", "atm")],
+      ["adds a job whose stalls are no number", () => addJob("foreign", "stc")],
+      ["adds a job of its own", () => board.add("other", { a: 1 })],
     ],
-    [
-      "limits its concurrency to 1",
-      () => board.setGlobalConcurrency(1),
-      () => board.removeGlobalConcurrency(),
-    ],
-    [
-      "limits its rate to 1 event an hour",
-      () => board.setGlobalRateLimit(1, 3_600_000),
-      async () => {
-        await board.removeGlobalRateLimit();
-        await board.removeRateLimitKey();
-      },
-    ],
-    ["drains it", () => board.drain(true)],
-    ["cleans it", () => board.clean(0, 1_000, "wait")],
-    ["obliterates it", () => board.obliterate({ force: true })],
-    ["runs FLUSHALL", () => server.redis.flushall()],
-    ["runs SCRIPT FLUSH", () => server.redis.script("FLUSH")],
-    ["ends its connections", () => server.redis.call("CLIENT", "KILL", "TYPE", "normal")],
-    ["removes its meta key", () => server.redis.del(`push:${name}:meta`)],
-    [
-      "adds 5 jobs whose starts are no number",
-      async () => {
-        for (let job = 0; job < 5; job++) await addJob(`foreign${job}`, "ats");
-      },
-    ],
-    ["adds a job whose failures are no number", () => addJob("foreign", "atm")],
-    ["adds a job whose stalls are no number", () => addJob("foreign", "stc")],
-    ["adds a job of its own", () => board.add("other", { a: 1 })],
-  ]);
+  );
 });
 
 describeWithPostgres("", () => {
@@ -115,6 +120,6 @@ describeWithPostgres("", () => {
     ["runs VACUUM FULL", run("vacuum full $.event")],
   ];
   const open = (logger: Logger) =>
-    postgresQueue({ name, schema: schema(), connection: server.url, logger });
+    postgresQueue({ name, schema: schema(), connection: server.url, ...patient, logger });
   describeStates("Postgres", open, states);
 });

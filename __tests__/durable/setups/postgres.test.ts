@@ -5,7 +5,7 @@ import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { basename, join } from "node:path";
 import { postgresQueue, type PostgresQueueOptions } from "express-push-verification/durable";
 import { createCertificate } from "../../support/certificate";
-import { closeLater, closeOpened, silent, storeFactor } from "../../support/durable";
+import { closeLater, closeOpened, patient, storeFactor } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
 import { needs } from "../../support/needs";
 import * as postgres from "../../support/postgres";
@@ -21,7 +21,7 @@ let pooler: ChildProcess | undefined;
 
 const open = (options: Options = {}) => {
   // The servers of some set-ups are the same.
-  const settings = { name: `setup${++queues}`, backoff: 20, logger: silent, ...options };
+  const settings = { name: `setup${++queues}`, backoff: 20, ...patient, ...options };
   return () => postgresQueue({ connection: server.url, ...settings });
 };
 

@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { redisQueue, type RedisQueueOptions } from "express-push-verification/durable";
 import { createCertificate } from "../../support/certificate";
-import { closeLater, silent } from "../../support/durable";
+import { closeLater, patient } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
 import * as redis from "../../support/redis";
 import { startRedisProxy } from "../../support/redis-proxy";
@@ -23,7 +23,7 @@ afterAll(() => {
 afterEach(redis.stopRedis);
 
 const open = (connection: RedisQueueOptions["connection"], durability?: Durability) => () =>
-  redisQueue({ name: "setup", connection, durability, backoff: 20, logger: silent });
+  redisQueue({ name: "setup", connection, durability, backoff: 20, ...patient });
 
 /** A Redis with other settings; a queue with another URL, or with a socket. */
 const withSettings =

@@ -5,13 +5,13 @@ import { dirname, join } from "node:path";
 import type { Logger } from "express-push-verification";
 import { sqliteQueue } from "express-push-verification/durable";
 import { canShare } from "../../../lib/durable/sqlite/node-sqlite";
-import { closeLater, closeOpened, silent } from "../../support/durable";
+import { closeLater, closeOpened, patient, silent } from "../../support/durable";
 import { createFile, damagePages, execute, removeFiles } from "../../support/sqlite";
 import { expectAll, fill, hasTool, readAdvice, restore } from "../setups/advice";
 import { describeStates, type State } from "../setups/operators";
 
 const open = (file: string, logger: Logger = silent) =>
-  closeLater(sqliteQueue({ file, name: "advised", logger }));
+  closeLater(sqliteQueue({ file, name: "advised", ...patient, logger }));
 
 let file: string;
 const BACKUP: State = [

@@ -7,9 +7,16 @@ import { eventFixture } from "express-push-verification/testing";
 import { createFileStorage } from "../../../lib/durable/sqlite/file-storage";
 import { canShare, connect } from "../../../lib/durable/sqlite/node-sqlite";
 import { resolveSqliteOptions } from "../../../lib/durable/sqlite/options";
-import { closeLater, closeOpened, queuedEvent, sidOf, storeFactor } from "../../support/durable";
+import {
+  closeLater,
+  closeOpened,
+  patient,
+  queuedEvent,
+  sidOf,
+  silent,
+  storeFactor,
+} from "../../support/durable";
 import { itNeeds } from "../../support/platform";
-import { silent } from "../../support/receivers";
 import { mountSmallDisk } from "../../support/small-disk";
 import { createFile, damagePages, execute, removeFiles } from "../../support/sqlite";
 import { collect, createGate, until } from "../../support/waiting";
@@ -17,9 +24,7 @@ import { collect, createGate, until } from "../../support/waiting";
 const disk = mountSmallDisk("size=2m");
 
 const open = (file: string, logger: Partial<Logger> = {}) =>
-  closeLater(
-    sqliteQueue({ file, name: "q", logger: { ...silent, ...logger }, storeTimeoutMs: 5_000 }),
-  );
+  closeLater(sqliteQueue({ file, name: "q", ...patient, logger: { ...silent, ...logger } }));
 async function openReady(file: string, logger?: Partial<Logger>): Promise<DurableQueue> {
   const queue = open(file, logger);
   await queue.ready();
@@ -27,7 +32,7 @@ async function openReady(file: string, logger?: Partial<Logger>): Promise<Durabl
 }
 const codeOf = (code: string) => expect.objectContaining({ code }) as unknown;
 const expectUnavailable = (queue: DurableQueue, code: string) =>
-  expect(storeFactor(queue, "a")).rejects.toMatchObject({
+  expect(storeFactor(queue, "a", performance.now() + 200)).rejects.toMatchObject({
     code: "STORE_UNAVAILABLE",
     cause: codeOf(code),
   });
@@ -92,11 +97,7 @@ it("goes on beside rows whose numbers node:sqlite cannot read, and makes a dead 
   const challengeSid = sidOf(1);
   const approval = eventFixture("challenge.approved", { uuid: "u4", challenge_sid: challengeSid });
   await queue.store(queuedEvent(approval), Infinity);
-  const outcome = await queue.outcomes.wait({
-    authenticatedAccount: "",
-    challengeSid,
-    timeoutMs: 10_000,
-  });
+  const outcome = await queue.outcomes.wait({ authenticatedAccount: "", challengeSid, timeoutMs: 60_000 });
   expect(outcome).toHaveProperty("type", "challenge.approved");
   const handled: string[] = [];
   queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
@@ -135,11 +136,7 @@ it.each([
     const challengeSid = sidOf(1);
     const approval = eventFixture("challenge.approved", { uuid: "b", challenge_sid: challengeSid });
     expect(await queue.store(queuedEvent(approval), Infinity)).toBe("new");
-    const outcome = await queue.outcomes.wait({
-      authenticatedAccount: "",
-      challengeSid,
-      timeoutMs: 10_000,
-    });
+    const outcome = await queue.outcomes.wait({ authenticatedAccount: "", challengeSid, timeoutMs: 60_000 });
     expect(outcome).toHaveProperty("type", "challenge.approved");
     await queue.close();
     insert(file);
@@ -236,17 +233,18 @@ disk.itOnDisk("rejects stores while the disk is full, and recovers", async () =>
   const log = (_fields: object, message: string) => void logged.push(message);
   const queue = open(file, { warn: log, info: log });
   const acknowledged: string[] = [];
-  const store = (uuid: string) => storeFactor(queue, uuid).then(() => acknowledged.push(uuid));
+  const store = (uuid: string, deadlineAtMs?: number) =>
+    storeFactor(queue, uuid, deadlineAtMs).then(() => acknowledged.push(uuid));
   await store("before");
 
   disk.fill();
-  const rejected: unknown[] = [];
-  // Store until the free space of the write-ahead log is used up.
-  for (let index = 0; index < 3_000 && rejected.length === 0; index++) {
-    await store(`u${index}`).catch((error: unknown) => rejected.push(error));
+  let rejected: { cause?: { code?: string } } | undefined;
+  // Store until the free space of the write-ahead log is used up; another store may be late.
+  for (let index = 0; index < 3_000 && rejected?.cause?.code !== "SQLITE_FULL"; index++) {
+    await store(`u${index}`, performance.now() + 1_000).catch((error) => (rejected = error));
   }
   const cause = codeOf("SQLITE_FULL");
-  expect(rejected).toMatchObject([{ code: "STORE_UNAVAILABLE", status: 503, cause }]);
+  expect(rejected).toMatchObject({ code: "STORE_UNAVAILABLE", status: 503, cause });
   const words = ["is on tmpfs", "disk is full"].map((text) => expect.stringContaining(text));
   expect(logged).toEqual(words);
 

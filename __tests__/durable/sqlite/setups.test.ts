@@ -4,7 +4,7 @@ import * as fs from "node:fs";
 import { dirname } from "node:path";
 import { sqliteQueue } from "express-push-verification/durable";
 import { TYPESCRIPT_OPTIONS } from "../../support/child-processes";
-import { silent } from "../../support/durable";
+import { patient } from "../../support/durable";
 import { has, itNeeds } from "../../support/platform";
 import { createFile, damagePages, execute, removeFiles } from "../../support/sqlite";
 import { describeSetups, type Outcome, type Rejection, type Setup } from "../setups/setup";
@@ -19,7 +19,7 @@ afterEach(removeFiles);
 const open =
   (file: string, name = "setup") =>
   () =>
-    sqliteQueue({ file, name, backoff: 20, logger: silent });
+    sqliteQueue({ file, name, backoff: 20, ...patient });
 
 /** Creates the file of a queue, and closes it. */
 async function create(file: string, name = "setup"): Promise<string> {

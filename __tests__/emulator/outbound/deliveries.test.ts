@@ -2,7 +2,7 @@ import type { Emulator, Fault } from "express-push-verification/emulator";
 import { encodeForm } from "../../support/webhook-requests";
 import { startEmulator, startReceiver, startTarget, stopEmulators } from "../../support/emulators";
 import { useWarnings } from "../../support/warnings";
-import { nextTurn } from "../../support/waiting";
+import { countTime, nextTurn } from "../../support/waiting";
 
 afterEach(stopEmulators);
 
@@ -190,6 +190,7 @@ describe("deliveries", () => {
 });
 
 describe("with a fault, the real receiver", () => {
+  countTime();
   const create = (emulator: Emulator) => emulator.createFactor();
   const verify = (emulator: Emulator) => emulator.verifyFactor(create(emulator).sid);
   const rotate = (emulator: Emulator) => {
