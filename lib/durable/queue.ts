@@ -92,7 +92,7 @@ export interface DurableQueue extends EventQueue, EventOperations, AsyncDisposab
 export type Engine = Storage & (Claims | WorkerPool);
 
 /** As long as a store takes that responds. */
-const LAST_FLUSH_MS = 250;
+const LAST_WRITES_MS = 250;
 /** When the store returns, every waiting event is sent within the longest. */
 const PAUSES = { firstMs: 25, longestMs: 200 };
 
@@ -314,7 +314,9 @@ class OpenQueue {
     await settleWithin(Promise.allSettled([...this.#running, ...finishing]), options);
     for (const worker of this.#workers) worker.abandon();
     this.#pool.stop?.();
-    await settleWithin(this.journal.close(), { deadlineMs: LAST_FLUSH_MS });
+    // A worker that was abandoned gives its events back.
+    const leaving = Promise.allSettled([...finishing, this.journal.close()]);
+    await settleWithin(leaving, { deadlineMs: LAST_WRITES_MS });
     this.#availability.close();
     await this.#engine.close();
   }
