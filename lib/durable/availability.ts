@@ -176,18 +176,17 @@ export class Availability {
 
   #report(error: Error): void {
     const { title, outageCode } = this.#storage;
-    const { message, code = outageCode } = error as NodeJS.ErrnoException;
     // A failed connection to several addresses has a code and no message.
-    const reason = message || code;
+    const reason = error.message || String((error as NodeJS.ErrnoException).code);
     const isRejection = error instanceof QueueError;
     // One outage has many errors; a rejection names the change to make.
     if (this.#reported !== undefined && (!isRejection || this.#reported === reason)) return;
     this.#reported = reason;
     const text = isRejection ? reason : `${title} cannot be used: ${reason}`;
+    const code = isRejection ? error.code : outageCode;
     const logger = this.#logger;
-    if (logger !== undefined) return logger[isRejection ? "error" : "warn"]({ code }, text);
-    const isNamed = isRejection && !code.startsWith("FILE_");
-    emitWarning(isNamed ? code : outageCode, text);
+    if (logger === undefined) emitWarning(code, text);
+    else logger[isRejection ? "error" : "warn"]({ code }, text);
   }
 
   #endOutage(): void {

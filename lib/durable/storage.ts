@@ -175,7 +175,7 @@ export interface Hint {
 export interface Storage {
   /** The subject of messages, such as "Postgres". */
   readonly title: string;
-  /** The code of the process warning of an outage. */
+  /** The code of an outage in the log, or of its process warning. */
   readonly outageCode: string;
   /** The size of the batches of `store`. */
   readonly storeBatches?: BatchLimits;
