@@ -11,13 +11,10 @@ export type Outcome = Parameters<OutcomeStore["record"]>[1];
 
 const RECHECK_MS = 3_000;
 
-/**
- * Creates the outcomes that the processes of a queue share. A wait reads its outcome first, and after
- * each hint.
- */
+/** Creates the outcomes that processes share. A wait reads its outcome first, and after each hint. */
 export function createSharedOutcomes(storage: Storage, { name, maxWaiting }: QueueSettings) {
   const outcomes = new StoredOutcomes(maxWaiting, (key) => hashKey(name, key));
-  /** The keys that wait for a read: a store that stalls gets each of them once. */
+  /** The keys that wait for a read: a store that stalls gets each once. */
   const toRead = new Set<string>();
   const readValue = createBatches(async (keys: readonly string[]) => {
     // A hint that arrives during this read needs another read.
@@ -52,11 +49,10 @@ export function createSharedOutcomes(storage: Storage, { name, maxWaiting }: Que
     }) satisfies OutcomeStore["wait"],
     toStored: (account: string, outcome: Outcome): StoredOutcome =>
       outcomes.write(account, outcome),
-    /** Returns the outcome that is stored with an event. */
     ofEvent: (queued: QueuedEvent): StoredOutcome | undefined => outcomes.writeOf(queued),
-    /** Reads the outcomes that were stored under these keys, if waits are pending for them. */
+    /** Reads the outcomes under these keys for which waits are pending. */
     notice,
-    /** Reads all outcomes that are awaited, in case that a hint was lost. */
+    /** Reads all of them: a hint may be lost. */
     recheck,
     /** Rejects the pending waits in the same turn, and every later wait. */
     close(): void {

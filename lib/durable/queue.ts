@@ -41,7 +41,7 @@ export type { QueueErrorCode } from "./queue-error";
 export type { Backoff, QueueOptions } from "./queue-options";
 export type { QueueStats } from "./storage";
 
-/** Runs handlers for the events of a queue; see `queue.work`. */
+/** See {@link DurableQueue.work}. */
 export interface EventWorker extends AsyncDisposable {
   /** Takes no more events, and resolves when the running handlers have finished. */
   close(options?: CloseOptions): Promise<void>;
@@ -71,8 +71,8 @@ export interface DurableQueue extends EventQueue, EventOperations, AsyncDisposab
    */
   stats(): Promise<QueueStats>;
   /**
-   * Lists the names of the queues of the store in which an event was ever stored; undefined for
-   * SQLite, whose file is one queue, and for Postgres.
+   * Lists the names of the queues of the store that ever had an event; undefined for SQLite, whose
+   * file is one queue, and for Postgres.
    */
   names?(): Promise<readonly string[]>;
   /**
@@ -85,19 +85,14 @@ export interface DurableQueue extends EventQueue, EventOperations, AsyncDisposab
   close(options?: CloseOptions): Promise<void>;
 }
 
-/**
- * What SQLite, Postgres and Redis implement: a storage, and either the claims that the workers of
- * this package run on, or workers of their own. @internal
- */
+/** A storage, and either the claims that the workers of this package run on, or its own workers. @internal */
 export type Engine = Storage & (Claims | WorkerPool);
 
-/** As long as a store takes that responds. */
 const LAST_WRITES_MS = 250;
-/** When the store returns, every waiting event is sent within the longest. */
 const PAUSES = { firstMs: 25, longestMs: 200 };
 
 /**
- * Creates the queue of an engine: all that engines have in common. Its methods need no `this`. @internal
+ * Creates the queue of an engine. Its methods need no `this`. @internal
  *
  * @param createEventRunner replaced by the simulation, whose runs need no handlers.
  */
@@ -143,11 +138,9 @@ class OpenQueue {
   readonly #retry: ReturnType<typeof createRequestRetry>;
   readonly #storeEvent: ReturnType<typeof createBatches<NewEvent, string>>;
   readonly #storeOutcome: ReturnType<typeof createBatches<StoredOutcome, void>>;
-  /** Those of this process that have not finished. */
   readonly #workers = new Set<RunningWorker>();
-  /** The operations that have not settled. */
+  /** Operations. */
   readonly #running = new Set<Promise<unknown>>();
-  /** Resolves at the end of `close`; undefined before its call. */
   #closed: Promise<void> | undefined;
 
   constructor(engine: Engine, settings: QueueSettings, createEventRunner: typeof createRunner) {
@@ -289,7 +282,7 @@ class OpenQueue {
     return result;
   }
 
-  /** Also while the queue closes, and without a limit: an outage must not use up attempts. */
+  /** Also while the queue closes: an outage must not use up attempts. */
   async #recordConfirmed(account: string, outcome: Outcome): Promise<void> {
     const stored = this.outcomes.toStored(account, outcome);
     const record = () => this.#storeOutcome(stored).then(() => true);

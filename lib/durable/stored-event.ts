@@ -27,21 +27,20 @@ const storedEventSchema = z.object({
   format: z.int(),
   /** The parameters of the request: a worker parses the event from them. */
   params: z.array(z.tuple([z.string(), z.string()])),
-  /** The account of its outcome, as an `OutcomeKey` has it. */
+  /** As an `OutcomeKey` has it. */
   account: z.string(),
   authTokenIndex: z.int(),
   publicUrlIndex: z.int(),
-  /** The name of the receiver. */
   receiver: z.string().optional(),
-  /** Whether a worker must confirm it, and record its outcome then. */
+  /** A worker confirms it, and records its outcome. */
   needsConfirmation: z.literal(true).optional(),
   /** See `ConfirmContext`. */
   ambiguity: z.string().optional(),
-  /** The trace context of its request, as a subscriber of the tracing channels wrote it. */
+  /** The trace context of its request. */
   carrier: z.record(z.string(), z.string()).optional(),
 });
 
-/** The names in it, also in one that another program or version wrote. */
+/** The names in an event of any program or version. */
 const namesSchema = z
   .object({
     params: z.array(z.tuple([z.string(), z.string()]).catch(["", ""])).catch([]),
@@ -67,15 +66,15 @@ const failuresSchema = z
 /** An event as it is stored. */
 type StoredEvent = z.infer<typeof storedEventSchema>;
 
-/** Reads an event that {@link toNewEvent} wrote; throws for one that this version cannot read. */
+/** Reads a stored event; throws for one that this version cannot read. */
 export function readStoredEvent(stored: unknown) {
   const { params, ...context } = storedEventSchema.parse(migrateEvent(stored));
   return { event: parseEvent(params), ...context };
 }
 
 /**
- * Reads the names of an event from its stored form, also when this version cannot read the event; an
- * empty text for a missing one. `account` is authenticated, `accountSid` is a claim of the event.
+ * Reads the names of a stored event, also of one that this version cannot read: "" for a missing one.
+ * `account` is authenticated, `accountSid` is a claim of the event.
  */
 export function readEventNames(stored: unknown) {
   const { params, ...names } = namesSchema.parse(stored);
@@ -90,7 +89,7 @@ export function readEventNames(stored: unknown) {
   };
 }
 
-/** Returns whether a stored event is of a user, also when this version cannot read the event. */
+/** Returns whether a stored event is of a user, also one that this version cannot read. */
 export function isEventOf({ accountSid, entityIdentity }: QueueUser, stored: unknown): boolean {
   const { params } = namesSchema.parse(stored);
   const has = (name: string, value: string) =>
@@ -98,7 +97,7 @@ export function isEventOf({ accountSid, entityIdentity }: QueueUser, stored: unk
   return has("account_sid", accountSid) && has("entity_identity", entityIdentity);
 }
 
-/** Writes an event with its outcome for the storage of a queue. */
+/** Writes an event for a storage. */
 export function toNewEvent(
   queueName: string,
   queued: QueuedEvent,
@@ -132,7 +131,7 @@ export function toNewEvent(
   };
 }
 
-/** Compares an event with the content that is kept under its uuid: its own when the event was new. */
+/** Compares an event with the content under its uuid: its own when the event was new. */
 export function compareContent(
   { contentHash, listOtherHashes }: QueuedEvent,
   own: string,
@@ -140,7 +139,7 @@ export function compareContent(
 ): DeliveryResult {
   if (kept === own) return "new";
   const isKept = (other: string) => kept.startsWith(hashPart(other));
-  // The other hashes cost one signature per token: compute them only when the first one differs.
+  // The other hashes cost one signature per token.
   const isEqual = isKept(contentHash) || listOtherHashes?.().some(isKept) === true;
   return isEqual ? "duplicate" : "conflict";
 }
@@ -149,7 +148,7 @@ function hashPart(contentHash: string): string {
   return hashText(contentHash).slice(0, HASH_DIGITS);
 }
 
-/** Adds a failed attempt that ends now to the stored ones, as JSON of ASCII characters. */
+/** Adds an attempt that fails now to the stored ones, as JSON of ASCII characters. */
 export function addFailure(
   stored: string | null,
   { reason, durationMs }: { reason: string; durationMs?: number },

@@ -1,5 +1,4 @@
-import { isMembers } from "../../kit/validate-options";
-import { hasMethods, oneOf, wholeNumber } from "../../kit/validate-options";
+import { hasMethods, isMembers, oneOf, wholeNumber } from "../../kit/validate-options";
 import { findOptionProblem, HOST, PORT, TEXT } from "../connection-options";
 import {
   resolveQueueOptions,
@@ -48,7 +47,7 @@ export interface PostgresQueueOptions extends QueueOptions {
 /** The package of the engine, with the oldest version that its tests pass with. */
 export const PACKAGES = { pg: "8.11.3" };
 
-/** Options with every default filled in. */
+/** Options with all defaults. */
 export type PostgresSettings = EngineSettings<PostgresQueueOptions>;
 
 const RULES: OwnRules<PostgresQueueOptions> = {
@@ -79,7 +78,7 @@ export function resolvePostgresOptions(options: PostgresQueueOptions): PostgresS
   });
 }
 
-/** Returns the fault of a connection, or "" for a fault that the rule names already. */
+/** Returns the fault of a connection; "" for one that the rule names. */
 function findProblem(value: unknown): string | undefined {
   if (typeof value === "string") return findUrlProblem(value);
   if (!isMembers(value) || hasMethods(value, ["query"])) return "";
@@ -116,7 +115,7 @@ const SSL_MODES = [
   "verify-full",
   "no-verify",
 ];
-/** pg takes them from a URL before those that the queue sets. */
+/** In a URL they come before the options of the queue. */
 const REFUSED_PARAMETERS = ["binary", "client_encoding", "query_timeout", "replication"];
 
 function findUrlProblem(url: string): string | undefined {

@@ -1,5 +1,4 @@
-import { isMembers } from "../../kit/validate-options";
-import { hasMethods, oneOf, wholeNumber } from "../../kit/validate-options";
+import { hasMethods, isMembers, oneOf, wholeNumber } from "../../kit/validate-options";
 import { findOptionProblem, HOST, isCount, PORT, TEXT } from "../connection-options";
 import {
   isName,
@@ -77,6 +76,8 @@ export interface RedisQueueOptions extends QueueOptions {
 /** Options with every default filled in; a URL was read. */
 export type RedisSettings = Omit<EngineSettings<RedisQueueOptions>, "connection"> & {
   connection: RedisConnectionOptions | RedisInstance;
+  /** How the keys of the queue begin, without the colon. */
+  head: string;
 };
 
 /** The packages of the engine, each with the oldest version that its tests pass with. */
@@ -105,23 +106,20 @@ export function resolveRedisOptions(options: RedisQueueOptions): RedisSettings {
     prefix: "push",
     durability: "require",
   });
-  const { prefix } = settings;
   const connection = withoutUrl(settings.connection);
   const replicas = options.replicas ?? (hasSentinels(connection) ? "all" : 0);
-  return { ...settings, connection, replicas, prefix: toKeyPrefix(connection, prefix) };
+  const prefix = toKeyPrefix(connection, settings.prefix);
+  return { ...settings, connection, replicas, prefix, head: `${prefix}:${settings.name}` };
 }
 
-/** Replaces a URL, in which no mistake was found, by the options of its parts. */
+/** Replaces a valid URL by the options of its parts. */
 function withoutUrl(connection: RedisConnection): RedisSettings["connection"] {
   if (isRedisInstance(connection)) return connection;
   const { url, ...options } = typeof connection === "string" ? { url: connection } : connection;
   return url === undefined ? options : { ...(readUrl(url) as RedisConnectionOptions), ...options };
 }
 
-/**
- * Reads a URL into options of ioredis, whose versions read some URLs in other ways; returns its
- * mistake as a text.
- */
+/** Reads a URL into options of ioredis, whose versions differ in this, or returns its mistake. */
 function readUrl(url: unknown): RedisConnectionOptions | string {
   if (typeof url !== "string" || !/^rediss?:\/\//i.test(url)) {
     return "It must begin with redis:// or, for TLS, rediss://.";
@@ -150,7 +148,7 @@ function readUrl(url: unknown): RedisConnectionOptions | string {
   };
 }
 
-/** A cluster keeps the keys of a script on one node only if they share a hash tag. */
+/** In a cluster, keys with one hash tag are on one node. */
 function toKeyPrefix(connection: RedisConnection, prefix: string): string {
   const { isCluster = optionsOf(connection).cluster !== undefined } = Object(connection) as {
     isCluster?: boolean;
@@ -177,7 +175,7 @@ export function hasSentinels(connection: RedisConnection): boolean {
   return (optionsOf(connection).sentinels ?? []).length > 0;
 }
 
-/** Returns the fault of a connection, or "" for a fault that the rule names already. */
+/** Returns the fault of a connection; "" for one that the rule names. */
 function findProblem(value: unknown): string | undefined {
   if (typeof value === "string") {
     const read = readUrl(value);
