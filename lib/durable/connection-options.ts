@@ -1,5 +1,5 @@
 /** What some options of a connection must be, by their names. */
-export type ConnectionRules = Readonly<
+type ConnectionRules = Readonly<
   Record<string, readonly [accepts: (value: unknown) => boolean, expected: string]>
 >;
 

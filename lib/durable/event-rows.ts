@@ -45,6 +45,10 @@ export function writeShared(
     claimed: "event.id, body, failures + stalls + 1 as attempt, failures, errors",
     /** A clock that was set back would leave it due in the future. */
     release,
+    /** Of a member that beats, at a conflict with its row, which is `stored`. */
+    beat: `is_worker = excluded.is_worker, seen_at = excluded.seen_at,
+      since = case when stored.seen_at between excluded.seen_at - ${LEASE_MS}
+        and excluded.seen_at + ${MAX_CLOCK_SKEW_MS} then stored.since else excluded.since end`,
     /** Of a member that is dead. */
     stall: `${release}, failed_at = case when stalls >= ${MAX_STALLS} then ${now} end,
       failure = '"${STALLED}"', errors = case when stalls < ${MAX_STALLS} then errors

@@ -45,7 +45,7 @@ export async function describeQueueHealth(
     return {
       status: "unhealthy",
       code: "WORKER_STOPPED",
-      reason: `A worker of this process takes no events, and ${stats.waiting} wait.`,
+      reason: `A worker of this process takes no events, and ${waiting} wait.`,
       since: new Date(Date.now() - longestFreeMs),
     };
   }
@@ -53,7 +53,7 @@ export async function describeQueueHealth(
   return {
     status: "degraded",
     code: "NO_WORKER",
-    reason: `No process has a worker that takes events, and ${stats.waiting} wait.`,
-    since: new Date(Date.now() - stats.oldestWaitingMs),
+    reason: `No process has a worker that takes events, and ${waiting} wait.`,
+    since: new Date(Date.now() - oldestWaitingMs),
   };
 }

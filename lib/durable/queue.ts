@@ -139,7 +139,7 @@ class OpenQueue {
   readonly #storeEvent: ReturnType<typeof createBatches<NewEvent, string>>;
   readonly #storeOutcome: ReturnType<typeof createBatches<StoredOutcome, void>>;
   readonly #workers = new Set<RunningWorker>();
-  /** Operations. */
+  /** The operations that have not settled. */
   readonly #running = new Set<Promise<unknown>>();
   #closed: Promise<void> | undefined;
 

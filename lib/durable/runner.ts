@@ -40,7 +40,7 @@ export function planFailure(
 export type Runner = ReturnType<typeof createRunner>;
 
 /** The parts of a queue that a runner uses. */
-export interface RunnerContext {
+interface RunnerContext {
   /** Records a confirmed outcome; goes on until the store has it, or the queue is closed. */
   recordOutcome: (account: string, outcome: Outcome) => Promise<void>;
   noteStep: NoteStep;

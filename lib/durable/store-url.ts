@@ -1,7 +1,7 @@
 import { isPort } from "./connection-options";
 
 /** The parts of the URL of a store, decoded. */
-export interface StoreUrl {
+interface StoreUrl {
   user: string;
   password: string;
   /** Without the brackets of IPv6; "" when the URL has none. */

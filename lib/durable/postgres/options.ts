@@ -8,17 +8,17 @@ import {
 } from "../queue-options";
 import { readStoreUrl } from "../store-url";
 
-/** Options of a connection to Postgres: those of pg, of which the usual ones are listed. */
+/** Options of pg, of which the usual ones are listed. */
 export interface PostgresConnectionOptions {
   /** A host name, or the folder of a Unix socket. */
   host?: string | undefined;
-  /** The port. @default that of pg: PGPORT, or 5432 */
+  /** @default as in pg: PGPORT, or 5432 */
   port?: number | string | undefined;
-  /** The user. @default that of pg: PGUSER, or the user of the process */
+  /** @default as in pg: PGUSER, or the user of the process */
   user?: string | undefined;
-  /** The password, or a function that pg calls for each connection, as for a token that expires. */
+  /** A text, or a function that pg calls for each connection, as for a token that expires. */
   password?: string | (() => string | Promise<string>) | undefined;
-  /** The database. @default that of pg: PGDATABASE, or the name of the user */
+  /** @default as in pg: PGDATABASE, or the name of the user */
   database?: string | undefined;
   /** Options of `tls.connect`, or whether to use TLS. */
   ssl?: boolean | object | undefined;

@@ -1,28 +1,28 @@
 import type { Client } from "pg";
-import type { Count as JournalCount } from "../../core/door";
+import type { Count } from "../../core/door";
 import { hashText } from "../../kit/hash";
 import { settleWithin } from "../../kit/closing";
 import { rangeOfKeys } from "../event-key";
-import {
-  MAX_TIME_MS,
-  type Claims,
-  type ClaimedEvent,
-  type FailedRun,
-  type Hint,
-  type Member,
-  type NewEvent,
-  type NewStoredEntry,
-  type QueueStats,
-  type Run,
-  type Storage,
-  type StoredDeadGroup,
-  type StoredDeadLetter,
-  type StoredDeadLetterChoice,
-  type StoredOutcome,
-  type StoredState,
-  type StoredText,
-  type TextKind,
-  type TextSlice,
+import { MAX_TIME_MS } from "../storage";
+import type {
+  Claims,
+  ClaimedEvent,
+  FailedRun,
+  Hint,
+  Member,
+  NewEvent,
+  NewStoredEntry,
+  QueueStats,
+  Run,
+  Storage,
+  StoredDeadGroup,
+  StoredDeadLetter,
+  StoredDeadLetterChoice,
+  StoredOutcome,
+  StoredState,
+  StoredText,
+  TextKind,
+  TextSlice,
 } from "../storage";
 import { createServerConnections, SESSION } from "./connections";
 import type { PostgresSettings } from "./options";
@@ -150,11 +150,11 @@ export class ServerStorage implements Storage, Claims {
     return events.map(({ key }) => kept.get(key) ?? "");
   }
 
-  record(outcomes: readonly StoredOutcome[]): Promise<unknown> {
+  record(outcomes: readonly StoredOutcome[]) {
     return this.#run("record", JSON.stringify(outcomes), this.#settings.outcomeTtlMs);
   }
 
-  outcomes(keys: readonly string[]): Promise<StoredOutcome[]> {
+  outcomes(keys: readonly string[]) {
     return this.#run<StoredOutcome>("outcomes", keys);
   }
 
@@ -178,7 +178,7 @@ export class ServerStorage implements Storage, Claims {
     return safe;
   }
 
-  finish(runs: readonly Run[]): Promise<unknown> {
+  finish(runs: readonly Run[]) {
     return this.#run("finish", JSON.stringify(runs));
   }
 
@@ -187,7 +187,7 @@ export class ServerStorage implements Storage, Claims {
     return dead.map(({ id }) => id);
   }
 
-  beat(members: readonly Member[]): Promise<unknown> {
+  beat(members: readonly Member[]) {
     return this.#runUndoable("beat", JSON.stringify(members), this.#queue);
   }
 
@@ -208,20 +208,20 @@ export class ServerStorage implements Storage, Claims {
       : this.#run(newestFirst ? "newestDeadLettersOf" : "deadLettersOf", ...position, failure);
   }
 
-  deadGroups(): Promise<StoredDeadGroup[]> {
+  deadGroups() {
     return this.#run<StoredDeadGroup>("deadGroups", this.#queue);
   }
 
-  find(uuidHash: string): Promise<StoredState[]> {
+  find(uuidHash: string) {
     return this.#run<StoredState>("find", uuidHash, ...rangeOfKeys(uuidHash), this.#queue);
   }
 
-  async retry(ids: readonly string[]): Promise<number> {
-    return (await this.#run<Count>("retry", ids, this.#queue))[0]?.count ?? 0;
+  retry(ids: readonly string[]) {
+    return this.#count("retry", ids, this.#queue);
   }
 
-  async discard(ids: readonly string[]): Promise<number> {
-    return (await this.#run<Count>("discard", ids, this.#queue))[0]?.count ?? 0;
+  discard(ids: readonly string[]) {
+    return this.#count("discard", ids, this.#queue);
   }
 
   async scan(kind: TextKind, from?: string): Promise<TextSlice> {
@@ -233,7 +233,7 @@ export class ServerStorage implements Storage, Claims {
     return { texts, next: texts.at(-1)?.id };
   }
 
-  erase(kind: TextKind, ids: readonly string[]): Promise<unknown> {
+  erase(kind: TextKind, ids: readonly string[]) {
     return {
       event: () => this.#run("eraseEvents", ids, this.#queue),
       outcome: () => this.#run("eraseOutcomes", ids),
@@ -241,16 +241,13 @@ export class ServerStorage implements Storage, Claims {
     }[kind]();
   }
 
-  appendEntries(
-    entries: readonly NewStoredEntry[],
-    counts: readonly JournalCount[],
-  ): Promise<unknown> {
+  appendEntries(entries: readonly NewStoredEntry[], counts: readonly Count[]): Promise<unknown> {
     const values = [JSON.stringify(entries), JSON.stringify(counts)];
     return this.#run("appendEntries", ...values, this.#queue);
   }
 
-  readCounts(fromMs: number): Promise<JournalCount[]> {
-    return this.#run<JournalCount>("readCounts", fromMs, this.#queue);
+  readCounts(fromMs: number): Promise<Count[]> {
+    return this.#run<Count>("readCounts", fromMs, this.#queue);
   }
 
   async trimEntries(): Promise<void> {
@@ -270,9 +267,9 @@ export class ServerStorage implements Storage, Claims {
   async purge(): Promise<boolean> {
     const { dedupeTtlMs, outcomeTtlMs } = this.#settings;
     await this.#run("releaseOrphans", this.#queue);
-    const [uuids] = await this.#run<Count>("purge", dedupeTtlMs);
-    const [outcomes] = await this.#run<Count>("purgeOutcomes", outcomeTtlMs);
-    return [uuids, outcomes].some((one) => one?.count === PURGED_ROWS);
+    const uuids = await this.#count("purge", dedupeTtlMs);
+    const outcomes = await this.#count("purgeOutcomes", outcomeTtlMs);
+    return Math.max(uuids, outcomes) === PURGED_ROWS;
   }
 
   async #prepare(client: Client): Promise<void> {
@@ -295,6 +292,11 @@ export class ServerStorage implements Storage, Claims {
         await this.#mendRows(error);
         throw toNeutralError(error);
       });
+  }
+
+  async #count(statement: Name, ...values: unknown[]): Promise<number> {
+    const [row] = await this.#run<{ count: number }>(statement, ...values);
+    return row?.count ?? 0;
   }
 
   /** Runs a statement on the connection that listens, after the last one: pg queues none. */
@@ -328,4 +330,3 @@ function writeArray(texts: readonly (string | null)[]): string {
 }
 
 type Name = keyof ReturnType<typeof writeStatements>;
-type Count = { count: number };

@@ -170,9 +170,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
       ), alive as (
         insert into ${member} as stored (id, queue, is_worker, seen_at, since)
         select id, $2::int, "isWorker", ms, ms from input, clock order by id
-        on conflict (id) do update set is_worker = excluded.is_worker, seen_at = excluded.seen_at,
-          since = case when stored.seen_at between excluded.seen_at - ${LEASE_MS}
-            and excluded.seen_at + ${MAX_CLOCK_SKEW_MS} then stored.since else excluded.since end
+        on conflict (id) do update set ${shared.beat}
         returning since
       ), dead as materialized (
         select id from ${member} where queue = $2::int and seen_at < ${NOW} - ${LEASE_MS}

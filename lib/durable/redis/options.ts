@@ -14,19 +14,18 @@ interface ServerAddress {
   port: number;
 }
 
-/** Options of a connection to Redis: those of ioredis, of which the usual ones are listed. */
+/** Options of ioredis, of which the usual ones are listed. */
 export interface RedisConnectionOptions {
-  /** A URL, as beside `tls` for a certificate of your own; other options come before its parts. */
+  /** Other options come before its parts. */
   url?: string | undefined;
   host?: string | undefined;
   port?: number | string | undefined;
   username?: string | undefined;
   password?: string | undefined;
-  /** The number of the database. */
   db?: number | undefined;
   /** Options of `tls.connect`. */
   tls?: object | undefined;
-  /** Sentinels, which know the primary; `name` is required with them. */
+  /** They know the primary; `name` is required with them. */
   sentinels?: readonly ServerAddress[] | undefined;
   /** The name of the group of sentinels. */
   name?: string | undefined;
@@ -35,16 +34,13 @@ export interface RedisConnectionOptions {
   [option: string]: unknown;
 }
 
-/**
- * A `Redis` or `Cluster` of ioredis. The queue duplicates it for connections of its own, and neither
- * uses nor closes the instance.
- */
+/** A `Redis` or `Cluster` of ioredis. The queue duplicates it, and neither uses nor closes it. */
 export interface RedisInstance {
   readonly isCluster: boolean;
   readonly options: object;
-  /** Creates an instance with the same options; the queue calls it once for each connection. */
+  /** Called once for each connection. */
   duplicate(...args: never[]): unknown;
-  /** Defines a command of a Lua script; BullMQ calls it, on a duplicate only. */
+  /** BullMQ calls it, on a duplicate only. */
   defineCommand(name: string, definition: { lua: string; numberOfKeys?: number }): unknown;
 }
 
@@ -52,12 +48,9 @@ type RedisConnection = string | RedisConnectionOptions | RedisInstance;
 
 /** Options of `redisQueue`. */
 export interface RedisQueueOptions extends QueueOptions {
-  /**
-   * The Redis that stores events: a URL, options of ioredis with `host`, `sentinels` or `cluster`, or
-   * an instance of ioredis, which is duplicated.
-   */
+  /** A URL, options of ioredis with `host`, `sentinels` or `cluster`, or an instance of ioredis. */
   connection: RedisConnection;
-  /** The beginning of every key; in a cluster it becomes the hash tag `{push}`. @default "push" */
+  /** How every key begins; in a cluster the hash tag `{push}`. @default "push" */
   prefix?: string | undefined;
   /**
    * The check that Redis loses no event that it confirmed (`appendonly yes`, `appendfsync always`,
@@ -67,13 +60,13 @@ export interface RedisQueueOptions extends QueueOptions {
    */
   durability?: "require" | "provider" | "warn" | "trust" | undefined;
   /**
-   * The number of replicas that must have an event before it counts as stored. `"all"`: each one that
-   * is connected to the primary, and at least one. @default "all" with sentinels, otherwise 0
+   * How many replicas must have an event before it counts as stored. `"all"`: each that is connected to
+   * the primary, and at least one. @default "all" with sentinels, otherwise 0
    */
   replicas?: number | "all" | undefined;
 }
 
-/** Options with every default filled in; a URL was read. */
+/** Options with all defaults; a URL was read. */
 export type RedisSettings = Omit<EngineSettings<RedisQueueOptions>, "connection"> & {
   connection: RedisConnectionOptions | RedisInstance;
   /** How the keys of the queue begin, without the colon. */

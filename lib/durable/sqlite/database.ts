@@ -1,7 +1,13 @@
 import { closeSync, openSync, statSync } from "node:fs";
 import { QueueError } from "../queue-error";
 import { createDamageError, createNoDatabaseError } from "./file-error";
-import { connect, retryWhileLocked, sqliteCodeOf, type SqliteConnection } from "./node-sqlite";
+import {
+  connect,
+  retryWhileLocked,
+  sqliteCodeOf,
+  type SqliteConnection,
+  useConnection,
+} from "./node-sqlite";
 import type { Migrations } from "../event-format";
 import { assertAlone, assertNoLock, lockWriters } from "./writer-lock";
 import { createFormat, planMigration, type MigrationPlan, type StoreFormat } from "../store-format";
@@ -173,19 +179,6 @@ function assertOwn(file: string, name: string, migrations: Migrations<string>): 
     // A process was killed while it created the file: only a connection that writes undoes that.
     useConnection(file, {}, isEmpty);
     useConnection(file, { readOnly: true }, check);
-  }
-}
-
-function useConnection(
-  file: string,
-  options: { readOnly?: boolean },
-  run: (connection: SqliteConnection) => void,
-): void {
-  const connection = connect(file, options);
-  try {
-    run(connection);
-  } finally {
-    connection.close();
   }
 }
 

@@ -34,6 +34,20 @@ export function connect(file: string, options: { readOnly?: boolean } = {}): Sql
   return new DatabaseSync(file, options);
 }
 
+/** Opens a connection, and closes it after a step. */
+export function useConnection(
+  file: string,
+  options: { readOnly?: boolean },
+  run: (connection: SqliteConnection) => void,
+): void {
+  const connection = connect(file, options);
+  try {
+    run(connection);
+  } finally {
+    connection.close();
+  }
+}
+
 /** Primary result codes of SQLite. */
 const CODES: Readonly<Record<number, string>> = {
   1: "SQLITE_ERROR",

@@ -1,29 +1,29 @@
 import type { Count } from "../../core/door";
-import {
-  MAX_TIME_MS,
-  type ClaimedEvent,
-  type Claims,
-  type FailedRun,
-  type Hint,
-  type Member,
-  type NewEvent,
-  type NewStoredEntry,
-  type QueueStats,
-  type Run,
-  type Storage,
-  type StoredDeadGroup,
-  type StoredDeadLetter,
-  type StoredDeadLetterChoice,
-  type StoredOutcome,
-  type StoredState,
-  type StoredText,
-  type TextKind,
-  type TextSlice,
+import { MAX_TIME_MS } from "../storage";
+import type {
+  ClaimedEvent,
+  Claims,
+  FailedRun,
+  Hint,
+  Member,
+  NewEvent,
+  NewStoredEntry,
+  QueueStats,
+  Run,
+  Storage,
+  StoredDeadGroup,
+  StoredDeadLetter,
+  StoredDeadLetterChoice,
+  StoredOutcome,
+  StoredState,
+  StoredText,
+  TextKind,
+  TextSlice,
 } from "../storage";
 import { rangeOfKeys } from "../event-key";
 import type { SqliteConnection, PreparedStatement } from "./node-sqlite";
 import type { SqliteSettings } from "./options";
-import { PURGED_ROWS, STATEMENTS } from "./statements";
+import { PURGED_ROWS, RESET_IDS, STATEMENTS } from "./statements";
 
 /** The methods that the thread runs: as a read, or in a transaction that a power cut may undo or not. */
 export const METHODS = {
@@ -267,12 +267,8 @@ export class FileOperations implements Operations {
     return this.#sql.isIdTaken.get() !== undefined;
   }
 
-  /** Removes such rows, and goes on with the ids of the queue. */
   resetIds(): void {
-    this.#sql.forgetForeignDelivery.run();
-    this.#sql.forgetForeignOutcome.run();
-    this.#sql.forgetForeignEntry.run();
-    this.#sql.resetIds.run();
+    this.#connection.exec(RESET_IDS);
   }
 
   /** Whether a claim would find something; spares a transaction. */

@@ -66,10 +66,8 @@ export const STATEMENTS = {
   endPauses: `UPDATE event SET run_at = now_ms() WHERE ${DUE} AND run_at > now_ms()`,
   failNow:
     "UPDATE event SET failed_at = now_ms() WHERE failed_at IS NOT NULL AND failed_at > now_ms()",
-  beat: `INSERT INTO member (id, is_worker, seen_at, since) VALUES (?, ?, now_ms(), now_ms())
-    ON CONFLICT (id) DO UPDATE SET is_worker = excluded.is_worker, seen_at = excluded.seen_at,
-    since = CASE WHEN seen_at BETWEEN excluded.seen_at - ${LEASE_MS}
-      AND excluded.seen_at + ${MAX_CLOCK_SKEW_MS} THEN since ELSE excluded.since END`,
+  beat: `INSERT INTO member AS stored (id, is_worker, seen_at, since)
+    VALUES (?, ?, now_ms(), now_ms()) ON CONFLICT (id) DO UPDATE SET ${SHARED.beat}`,
   isOld: `SELECT 1 FROM member WHERE id = ? AND since <= now_ms() - ${LEASE_MS}`,
   release: `UPDATE event SET ${SHARED.stall} WHERE owner IN (SELECT id FROM member WHERE ${DEAD})`,
   forgetDead: `DELETE FROM member
@@ -123,15 +121,6 @@ export const STATEMENTS = {
 
   // After the greatest id of all, SQLite inserts nothing more.
   isIdTaken: `SELECT 1 FROM sqlite_sequence WHERE seq >= ${MAX_ID}`,
-  forgetForeignDelivery: `DELETE FROM delivery WHERE id >= ${MAX_ID}`,
-  forgetForeignOutcome: `DELETE FROM outcome WHERE id >= ${MAX_ID}`,
-  forgetForeignEntry: `DELETE FROM entry WHERE id >= ${MAX_ID}`,
-  resetIds: `UPDATE sqlite_sequence SET seq = CASE name
-      WHEN 'outcome' THEN (SELECT coalesce(max(id), 0) FROM outcome)
-      WHEN 'entry' THEN (SELECT coalesce(max(id), 0) FROM entry)
-      ELSE (SELECT max((SELECT coalesce(max(id), 0) FROM delivery),
-        (SELECT coalesce(max(id), 0) FROM event WHERE id < ${MAX_ID}))) END
-    WHERE seq >= ${MAX_ID}`,
 
   find: SHARED.find(`
     SELECT id, 0 AS is_discarded FROM event WHERE uuid_hash = ? AND failed_at IS NOT NULL
@@ -146,6 +135,18 @@ export const STATEMENTS = {
   releaseOrphans: `UPDATE event SET ${SHARED.release}
     WHERE owner IS NOT NULL AND owner NOT IN (SELECT id FROM member)`,
 } as const;
+
+/** Removes the rows of other programs with such an id, and goes on with the ids of the queue. */
+export const RESET_IDS = `
+  DELETE FROM delivery WHERE id >= ${MAX_ID};
+  DELETE FROM outcome WHERE id >= ${MAX_ID};
+  DELETE FROM entry WHERE id >= ${MAX_ID};
+  UPDATE sqlite_sequence SET seq = CASE name
+    WHEN 'outcome' THEN (SELECT coalesce(max(id), 0) FROM outcome)
+    WHEN 'entry' THEN (SELECT coalesce(max(id), 0) FROM entry)
+    ELSE (SELECT coalesce(max(id), 0) FROM
+      (SELECT id FROM delivery UNION ALL SELECT id FROM event WHERE id < ${MAX_ID})) END
+  WHERE seq >= ${MAX_ID}`;
 
 function purge(table: string): string {
   return `DELETE FROM ${table} WHERE id IN (

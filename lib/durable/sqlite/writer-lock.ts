@@ -1,5 +1,5 @@
 import { existsSync } from "node:fs";
-import { canShare, connect, type SqliteConnection } from "./node-sqlite";
+import { canShare, connect, useConnection } from "./node-sqlite";
 
 /**
  * Locks a file against other writers, where this version of SQLite loses what two of them write. The
@@ -24,19 +24,12 @@ export function lockWriters(file: string, version = process.versions.sqlite ?? "
 export function assertAlone(file: string): void {
   // In WAL mode, reading takes this lock; BEGIN would write to an empty file.
   const sql = "PRAGMA locking_mode = EXCLUSIVE; SELECT count(*) FROM sqlite_schema";
-  useConnection(connect(file), sql);
+  useConnection(file, {}, (connection) => connection.exec(sql));
 }
 
 /** Throws `SQLITE_BUSY` while an older SQLite has a file that this process has opened by now. */
 export function assertNoLock(file: string, version = process.versions.sqlite ?? ""): void {
   if (!canShare(version) || !existsSync(`${file}-lock`)) return;
-  useConnection(connect(`${file}-lock`), "BEGIN; SELECT count(*) FROM sqlite_schema; COMMIT");
-}
-
-function useConnection(connection: SqliteConnection, sql: string): void {
-  try {
-    connection.exec(sql);
-  } finally {
-    connection.close();
-  }
+  const sql = "BEGIN; SELECT count(*) FROM sqlite_schema; COMMIT";
+  useConnection(`${file}-lock`, {}, (connection) => connection.exec(sql));
 }
