@@ -15,7 +15,7 @@ import { createBatches } from "./batches";
 import { createEventOperations } from "./dead-letters";
 import { describeQueueHealth } from "./health";
 import { StoredJournal } from "./journal";
-import { createSharedOutcomes, type Outcome } from "./outcomes";
+import { type Outcome, SharedOutcomes } from "./outcomes";
 import { QueueError } from "./queue-error";
 import type { QueueSettings } from "./queue-options";
 import { createRunner } from "./runner";
@@ -126,7 +126,7 @@ export function createQueue(
 
 /** A queue in this process, until it is closed. */
 class OpenQueue {
-  readonly outcomes: ReturnType<typeof createSharedOutcomes>;
+  readonly outcomes: SharedOutcomes;
   readonly journal: StoredJournal;
   readonly noteStep: NoteStep;
   readonly #engine: Engine;
@@ -154,7 +154,7 @@ class OpenQueue {
       (hint) => this.#onHint(hint),
     );
     this.#availability = availability;
-    this.outcomes = createSharedOutcomes(engine, settings);
+    this.outcomes = new SharedOutcomes(engine, settings);
     this.journal = new StoredJournal(engine, availability, (read) => this.run(read));
     this.noteStep = createNotes(settings.journal ? this.journal : undefined);
     const context = { settings, availability, lookForEvents: () => this.#lookForEvents() };
@@ -192,7 +192,7 @@ class OpenQueue {
   }
 
   async record(account: string, outcome: Outcome): Promise<void> {
-    const stored = this.outcomes.toStored(account, outcome);
+    const stored = this.outcomes.write(account, outcome);
     await this.run((isWanted) => this.#storeOutcome(stored, isWanted));
     this.outcomes.notice([stored.key]);
   }
@@ -271,7 +271,7 @@ class OpenQueue {
     deadlineAtMs: number,
     carrier: Record<string, string> | undefined,
   ): Promise<DeliveryResult> {
-    const outcome = this.outcomes.ofEvent(queued);
+    const outcome = this.outcomes.writeOf(queued);
     const added = toNewEvent(this.#settings.name, queued, outcome, carrier);
     const kept = await this.run((isWanted) => this.#storeEvent(added, isWanted), deadlineAtMs);
     const result = compareContent(queued, added.content, kept);
@@ -284,7 +284,7 @@ class OpenQueue {
 
   /** Also while the queue closes: an outage must not use up attempts. */
   async #recordConfirmed(account: string, outcome: Outcome): Promise<void> {
-    const stored = this.outcomes.toStored(account, outcome);
+    const stored = this.outcomes.write(account, outcome);
     const record = () => this.#storeOutcome(stored).then(() => true);
     if ((await this.#availability.writeAtLast(record)) !== true) throw createClosedError();
     this.outcomes.notice([stored.key]);

@@ -16,12 +16,13 @@ interface ServerAddress {
 
 /** Options of ioredis, of which the usual ones are listed. */
 export interface RedisConnectionOptions {
-  /** Other options come before its parts. */
+  /** A URL; other options come before its parts. */
   url?: string | undefined;
   host?: string | undefined;
   port?: number | string | undefined;
   username?: string | undefined;
   password?: string | undefined;
+  /** The number of the database. */
   db?: number | undefined;
   /** Options of `tls.connect`. */
   tls?: object | undefined;
