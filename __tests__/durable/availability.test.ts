@@ -36,24 +36,17 @@ it.each([
   [new Error("The file was removed."), "warn", "LOST"],
   [new QueueError("FILE_DAMAGED", "The file is damaged."), "error", "FILE_DAMAGED"],
   [new QueueError("REDIS_REJECTED", "The password is wrong."), "error", "REDIS_REJECTED"],
-] as const)(
-  "%p is logged, or a process warning, with the code that the docs have",
-  async (...row) => {
-    const [error, level, code] = row;
-    jest.mocked(sleep).mockReturnValue(never());
-    const storage = {
-      title: "The store",
-      outageCode: "LOST",
-      connect: () => Promise.reject(error),
-    };
-    const log = jest.fn();
-    const loggers = [{ ...silent, [level]: log }, undefined];
-    for (const logger of loggers) {
-      new Availability(storage as object as Storage, logger, jest.fn(), jest.fn());
-    }
-    await nextTurn();
-    const reason = expect.stringMatching(error.message || "ECONNREFUSED") as string;
-    expect(log.mock.calls).toEqual([[{ code }, reason]]);
-    expect(warnings.list()).toMatchObject([[reason, { code }]]);
-  },
-);
+] as const)("%p is logged or a process warning, with a documented code", async (...row) => {
+  const [error, level, code] = row;
+  jest.mocked(sleep).mockReturnValue(never());
+  const storage = { title: "The store", outageCode: "LOST", connect: () => Promise.reject(error) };
+  const log = jest.fn();
+  const opened = [{ ...silent, [level]: log }, undefined].map(
+    (logger) => new Availability(storage as object as Storage, logger, jest.fn(), jest.fn()),
+  );
+  await nextTurn();
+  const reason = expect.stringMatching(error.message || "ECONNREFUSED") as string;
+  expect(log.mock.calls).toEqual([[{ code }, reason]]);
+  expect(warnings.list()).toMatchObject([[reason, { code }]]);
+  for (const availability of opened) availability.close();
+});
