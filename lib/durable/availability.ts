@@ -39,7 +39,7 @@ export class Availability {
   #outage: StoreOutage | undefined;
   /** The message of the last report of an outage. */
   #reported: string | undefined;
-  /** Of the last write in the outage that failed. */
+  /** When the last write failed; undefined after the end of the outage. */
   #writeFailedAtMs: number | undefined;
   readonly #closing = new AbortController();
   readonly #state = new EventEmitter<{ change: [] }>().setMaxListeners(0);
@@ -102,7 +102,7 @@ export class Availability {
   /**
    * Reports that writes begin to fail, and that they succeed again.
    *
-   * @param addsRows a full disk rejects only these.
+   * @param addsRows whether a full disk rejects it, while other writes succeed.
    */
   async watchWrite<Value>(write: Promise<Value>, addsRows = false): Promise<Value> {
     try {

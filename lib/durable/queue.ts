@@ -88,7 +88,9 @@ export interface DurableQueue extends EventQueue, EventOperations, AsyncDisposab
 /** A storage, and either the claims that the workers of this package run on, or its own workers. @internal */
 export type Engine = Storage & (Claims | WorkerPool);
 
+/** As long as a store takes that responds. */
 const LAST_WRITES_MS = 250;
+/** When the store returns, every waiting event is sent within the longest. */
 const PAUSES = { firstMs: 25, longestMs: 200 };
 
 /**

@@ -32,7 +32,7 @@ export interface StoredOutcome {
 /** An event to be stored. */
 export interface NewEvent {
   /**
-   * The hashes of the uuid, and of account, uuid and the parameters that need a confirmation: 16
+   * The hashes of the uuid, and of account and uuid, with the parameters if it needs a confirmation: 16
    * hexadecimal digits each. So the keys of a uuid follow each other.
    */
   key: string;
@@ -182,7 +182,8 @@ export interface Storage {
   /**
    * Stores events with their outcomes, except those whose key is kept already.
    *
-   * @returns the content that is kept under each key: its own for an event that is stored.
+   * @returns the content that is kept under each key: its own for an event that is stored, also by an
+   *   attempt whose reply was lost.
    */
   store(events: readonly NewEvent[]): Promise<readonly string[]>;
   /** Stores outcomes of challenges that have none. */
@@ -237,9 +238,9 @@ export interface Storage {
 export interface Claims {
   /**
    * Gives events to a member that beats: first its own that it does not hold, because a reply was
-   * lost, then due ones in their order.
+   * lost, then those that have been due for the longest.
    *
-   * @param held the events whose run this member has not settled.
+   * @param held the events whose run this member has not settled: they are never given.
    */
   claim(owner: number, held: readonly number[], count: number): Promise<readonly ClaimedEvent[]>;
   /** Removes events, unless they were started again since. */

@@ -8,6 +8,7 @@ import {
   type RedisSettings,
 } from "./options";
 
+/** Events that wait for Redis are stored within 1 s of its return. */
 const retryStrategy = (times: number) => pauseAfter(times, { firstMs: 20, longestMs: 250 });
 /** A rejection lasts until an operator changes something. */
 const REJECTED_MS = 2_000;
@@ -77,7 +78,7 @@ export function openConnection(settings: RedisSettings, role: keyof typeof ROLES
       retryStrategy: (times) => (isRejected ? REJECTED_MS : retryStrategy(times)),
       ...ROLES[role],
       ...(hasSentinels(settings.connection) && SENTINEL_OPTIONS),
-      // A former primary turns read-only.
+      // A former primary turns read-only: connect to the new one.
       reconnectOnError: ({ message }: Error) => message.startsWith("READONLY"),
       connectionName: `push-webhooks-${role}`,
     });
@@ -143,7 +144,7 @@ function toClusterOptions(
     scripts: undefined,
     clusterRetryStrategy: clusterRetryStrategy as (times: number) => number,
     slotsRefreshTimeout: 1_000,
-    // A frozen node redirects no command.
+    // A frozen node redirects no command: only a refresh finds its successor.
     slotsRefreshInterval: 1_000,
     redisOptions: { ...(given as RedisOptions), ...role },
   } satisfies ClusterOptions;
@@ -187,7 +188,7 @@ const TRANSIENT =
 
 /**
  * Returns the reply of a Redis that rejects a command, such as `WRONGPASS`, until an operator changes
- * something; undefined for an outage. That of a cluster is in the error.
+ * something; undefined for an outage. The error of a cluster has it inside.
  */
 export function findRedisRejection(error: unknown): Error | undefined {
   const { name, message, lastNodeError } = Object(error) as Error & { lastNodeError?: unknown };

@@ -28,7 +28,7 @@ const UUID_DIGITS = 32;
 /** How often a job was started, failed, and stalled. */
 const COUNTS = ["ats", "atm", "stc"];
 const MAX_ACTIVE = 1_000;
-/** Returns 0 if the job was erased. */
+/** Returns 0 if the job was erased; does nothing if another worker has finished it. */
 const UPDATE = `
   local data = redis.call("HGET", KEYS[1], "data")
   if data == '${ERASED}' then
@@ -74,11 +74,12 @@ export function createJobs(redis: Redis, { prefix, name, head, dedupeTtlMs }: Re
     opened = new Queue(name, {
       connection: redis,
       prefix,
+      // The user may lack the right to INFO.
       skipVersionCheck: true,
       // This package reads no events of BullMQ.
       streams: { events: { maxLen: 100 } },
       defaultJobOptions: {
-        // The worker decides.
+        // The worker decides: it moves dead letters out of BullMQ.
         attempts: 1_000_000,
         backoff: { type: "custom" },
         removeOnComplete: true,
@@ -130,7 +131,7 @@ export function createJobs(redis: Redis, { prefix, name, head, dedupeTtlMs }: Re
       );
       return id.slice(UUID_DIGITS + 1);
     },
-    /** Adds a job whose uuid is kept. */
+    /** Adds a job whose uuid is kept, unless there is one of this id. */
     addAgain: (jobId: string, data: JobData) => queue().add("event", data, { jobId }),
     /** Reads the job at a position: at 0 is the oldest, or the one that is due first. */
     async at(type: "wait" | "delayed", position: number) {
