@@ -38,7 +38,7 @@ const OWN_OPTIONS = {
 
 const ignore = () => {};
 
-/** Asserts that pg can read the URL and the files that it names; a cause may have the URL. */
+/** Asserts that pg can read the URL and the files that it names; without a cause, which may have the URL. */
 function assertReadable(config: ClientConfig): void {
   const problem = findProblem(() => new Client({ ...config, stream: () => new Socket() }));
   if (problem === undefined) return;

@@ -102,6 +102,7 @@ export async function prepareSchema(
   // A snapshot from before the lock would not show what another process created.
   await client.query("begin isolation level read committed");
   try {
+    // The limit of the role may be shorter.
     await client.query(`set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
     // The first of several processes creates the schema; the others wait.
     await client.query("select pg_advisory_xact_lock(hashtext($1))", [`push ${schema}`]);

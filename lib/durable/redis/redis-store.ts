@@ -117,6 +117,7 @@ export class RedisStore implements Storage, WorkerPool {
     this.#onHint = onHint;
     try {
       if (redis.status !== "ready") await this.#whenReady();
+      // The end of an earlier connection is no outage of this one.
       const ended = new Promise<Error>((resolve) => (this.#onEnd = resolve));
       await this.#checkSetup();
       await Promise.all([

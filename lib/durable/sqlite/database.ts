@@ -124,7 +124,7 @@ function createDatabase(connection: SqliteConnection, file: string, lock?: Sqlit
       if (inodeOf(file) !== inode) throw new Error(`The file was removed or replaced: ${file}`);
       const inPlace = inodeOf(wal);
       if (inPlace === walInode) return;
-      // What was committed since is in the removed -wal alone.
+      // What was committed since is in the removed -wal alone, unless another program writes by now.
       const isUnused = inPlace === undefined || statSync(wal).size === 0;
       if (isUnused) connection.exec("PRAGMA wal_checkpoint");
       throw new Error(
