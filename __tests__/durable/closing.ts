@@ -63,7 +63,7 @@ export function describeClosing(engine: StoppableEngine): void {
     expect(handled).toEqual(["next"]);
   });
 
-  it("a worker leaves no event active, whenever it is closed", async () => {
+  it("a worker leaves no event active, and no member, whenever it is closed", async () => {
     for (let round = 0; round < 60; round++) {
       const worker = queue.work(handlers);
       for (let turns = round % 4; turns > 0; turns--) await nextTurn();
@@ -74,6 +74,9 @@ export function describeClosing(engine: StoppableEngine): void {
       const { active, waiting } = await queue.stats();
       expect([active, handled.length + waiting]).toEqual([0, 2 * (round + 1)]);
     }
+    // The process may be one itself.
+    const members = (await engine.listKept(0)).filter((kind) => kind === "member");
+    expect(members.length).toBeLessThan(2);
   });
 
   it.each([false, true])(
@@ -100,11 +103,15 @@ export function describeClosing(engine: StoppableEngine): void {
     const before = listConnections().length;
     const { worker, finish } = await startRunning();
     const workerClosed = worker.close({ deadlineMs: 60_000 });
-    engine.leave("active event");
     await queue.close({ deadlineMs: 200 });
     await workerClosed;
     await until(() => listConnections().length < before);
     finish();
+    if (!engine.keepsRuns) return;
+    // At once: it belongs to nobody.
+    expect(await engine.listKept(0)).toContain("event");
+    engine.open().work(handlers);
+    await until(() => handled.length > 0);
   });
 
   it("a queue stores first what is on its way, by await using too", async () => {

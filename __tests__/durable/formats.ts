@@ -56,7 +56,11 @@ export function describeFormats(engine: StoppableEngine): void {
   const { kind, format } = engine;
   const store = (queue: DurableQueue, queued: QueuedEvent) => queue.store(queued, Infinity);
   const wait = (queue: DurableQueue, index: number) =>
-    queue.outcomes.wait({ authenticatedAccount: "AC-kept", challengeSid: sidOf(index), timeoutMs: 60_000 });
+    queue.outcomes.wait({
+      authenticatedAccount: "AC-kept",
+      challengeSid: sidOf(index),
+      timeoutMs: 60_000,
+    });
 
   /** Runs the handlers of what waits; those of one uuid fail. */
   async function handle(queue: DurableQueue, failing = ""): Promise<string[]> {

@@ -1,4 +1,4 @@
-import { createSharedOutcomes } from "../../lib/durable/outcomes";
+import { SharedOutcomes } from "../../lib/durable/outcomes";
 import type { QueueSettings } from "../../lib/durable/queue-options";
 import type { Storage } from "../../lib/durable/storage";
 import { createGate, nextTurn } from "../support/waiting";
@@ -14,7 +14,7 @@ it("asks a store that stalls for each awaited outcome once more at most, however
     },
   };
   const settings = { name: "q", maxWaiting: 100 };
-  const outcomes = createSharedOutcomes(storage as Storage, settings as QueueSettings);
+  const outcomes = new SharedOutcomes(storage as Storage, settings as QueueSettings);
   const waits = Array.from({ length: 100 }, (_, index) =>
     outcomes.wait({ authenticatedAccount: "", challengeSid: String(index), timeoutMs: 60_000 }),
   );

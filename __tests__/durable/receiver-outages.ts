@@ -1,18 +1,26 @@
 /** A receiver while the store of its queue is away; run on each engine. */
 import { inspect } from "node:util";
 import type { QueueOptions } from "express-push-verification/durable";
-import { operate, receiveInto } from "../support/durable";
+import { operate, receiveInto, silent } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { send } from "../support/servers";
 import { countTime, testSignal, until } from "../support/waiting";
 import { useWarnings } from "../support/warnings";
 import { eventRequest } from "../support/webhook-requests";
 
+/** The code of the log line of a store that is lost. */
+const LOST = { sqlite: "QUEUE_FILE", postgres: "POSTGRES_UNREACHABLE", redis: "REDIS_UNREACHABLE" };
+
 /** Describes that webhook requests wait for the store, get 503 in time, and no event is lost. */
 export function describeReceiverOutages(engine: StoppableEngine): void {
   countTime();
   const warnings = useWarnings();
+  const lost = LOST[engine.kind];
   let handled: string[];
+  /** The codes of the lines of the log. */
+  let logged: string[];
+  const log = ({ code }: { code?: string }) => void (code !== undefined && logged.push(code));
+  const logger = { ...silent, warn: log, error: log };
 
   /** Opens a receiver whose `deliver` sends an event with this uuid. */
   async function receive(options: Partial<QueueOptions> = {}) {
@@ -25,12 +33,15 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
 
   beforeEach(() => {
     handled = [];
+    logged = [];
   });
 
   describe.each(engine.outages)("a store that $name", (outage) => {
+    afterEach(() => expect(logged.filter((code) => code !== lost)).toEqual([]));
+
     it("at the start: webhook requests wait for it, or get 503 in time", async () => {
       await outage.begin();
-      const app = await receive({ maxPending: 5 });
+      const app = await receive({ maxPending: 5, logger });
       app.queue.work(app.push.handlers);
       const operations = Promise.all(operate((await receive()).queue));
       const statuses: number[] = [];
@@ -62,7 +73,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
     });
 
     it("health is degraded since then and says why, and healthy afterwards", async () => {
-      const { push } = await receive();
+      const { push } = await receive({ logger });
       const isHealthy = async () => (await push.health()).status === "healthy";
       await until(isHealthy);
       const beganAtMs = Date.now();
@@ -80,8 +91,8 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
       const fails = () => {
         throw new Error("the logger is broken");
       };
-      const logger = { debug: fails, info: fails, warn: fails, error: fails };
-      const app = await receive({ logger });
+      const throwing = { debug: fails, info: fails, warn: fails, error: fails };
+      const app = await receive({ logger: throwing });
       const hurried = await receive({ storeTimeoutMs: 500 });
       const closing = await receive();
       for (const { queue } of [app, hurried, closing]) await queue.ready();
@@ -121,7 +132,10 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
 
   for (const { name, error, begin, end } of engine.failures) {
     it(`a store that ${name} gets 503, is reported without a parameter of the event, and 200 afterwards`, async () => {
-      const { push, queue, port, deliver } = await receive({ storeTimeoutMs: 2_000 });
+      const { push, queue, port, deliver } = await receive({
+        storeTimeoutMs: 2_000,
+        logger,
+      });
       await queue.ready();
       const reported: unknown[] = [];
       push.onRejected((...report) => void reported.push(report));
@@ -135,6 +149,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
       expect(text).toContain("STORE_UNAVAILABLE");
       expect(text).toContain(error);
       expect(text).not.toMatch(/hush|args/);
+      expect(logged[0]).toBe(lost);
       await end();
       let count = 0;
       await until(async () => (await deliver(`u${count++}`)) === 200);

@@ -23,7 +23,9 @@ export function describeTimes(engine: StoppableEngine): void {
   });
   const store = (uuid: string) => storeFactor(queue, uuid);
   const untilEmpty = () =>
-    until(async () => (await engine.listKept(TIMES.outcomeTtlMs)).length === 0);
+    until(async () =>
+      (await engine.listKept(TIMES.outcomeTtlMs)).every((kind) => kind === "member"),
+    );
   const stateOf = async (uuid: string) => (await queue.find(uuid))?.state;
 
   beforeEach(async () => {

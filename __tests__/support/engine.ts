@@ -102,7 +102,7 @@ export function openQueue(kind: string, options: object): DurableQueue {
 }
 
 /** The kinds of what a queue that is closed may leave; handlers that it did not await are "active" in Redis. */
-const KEPT = /^(active|de|dead|delayed|discarded|event|job|lock|outcome|stalled|uuid|wait)$/;
+const KEPT = /^(active|de|dead|delayed|discarded|event|job|lock|member|outcome|stalled|uuid|wait)$/;
 const DAY_MS = 86_400_000;
 /** Redis keeps a uuid for a second more, and the clock of a test may be behind. */
 const MARGIN_MS = 60_000;

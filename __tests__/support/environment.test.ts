@@ -55,7 +55,7 @@ it.each<[what: string, test: string, found: RegExp, env?: NodeJS.ProcessEnv]>([
   [
     "a timer of lib that keeps no process alive",
     `${importing("durable/outcomes.ts")}
-    it("a", () => void part.createSharedOutcomes({}, { name: "q", maxWaiting: 1 }));`,
+    it("a", () => void new part.SharedOutcomes({}, { name: "q", maxWaiting: 1 }));`,
     /A timer is not cleared: .*outcomes\.ts/,
   ],
   [

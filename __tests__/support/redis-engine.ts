@@ -109,7 +109,7 @@ export function describeOnRedis(
         set: (numbers) => server.redis.hset(`push:${name}:format`, numbers),
         async migrate() {
           const step = 'redis.call("SET", ARGV[1] .. ":note", "new", "PX", 600000)';
-          await prepareFormat(server.redis, { prefix: "push", name }, { 2: step });
+          await prepareFormat(server.redis, { head: `push:${name}` }, { 2: step });
           return server.redis.get(`push:${name}:note`);
         },
         async dump() {

@@ -9,9 +9,8 @@ export const ageRows = (schema: string, ms: number) => `
   update ${schema}event set run_at = run_at - ${ms}, failed_at = failed_at - ${ms}`;
 
 /**
- * Writes a query of the kinds of all rows, except those of the set-up, of the journal and of idle
- * processes. A row that ends later than in `longestMs` is lasting, as is a count of the journal that
- * should have ended.
+ * Writes a query of the kinds of all rows, except those of the set-up and of the journal. A row that
+ * ends later than in `longestMs` is lasting, as is a count of the journal that should have ended.
  */
 export const listRows = (schema: string, longestMs: number) => `
   select case when expires_at > ${Date.now() + longestMs} then 'lasting uuid' else 'uuid' end as kind
@@ -20,5 +19,5 @@ export const listRows = (schema: string, longestMs: number) => `
     from ${schema}outcome
   union all select case when owner is null then 'event' else 'active event' end from ${schema}event
   union all select 'lasting count' from ${schema}minute where at < ${Date.now() - JOURNAL_MS}
-  union all select 'worker' from ${schema}member where is_worker
+  union all select case when is_worker then 'worker' else 'member' end from ${schema}member
   order by kind`;

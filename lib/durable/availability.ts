@@ -11,7 +11,7 @@ import type { Storage, Hint } from "./storage";
 
 const PAUSES = { firstMs: 25, longestMs: 250 };
 const PAUSE_AFTER_REJECTION_MS = 2_000;
-/** The store is not opened again: a person must correct these, and restart the process. */
+/** The store is not opened again until a restart. */
 const FINAL: ReadonlySet<string> = new Set([
   "FILE_FOREIGN",
   "FILE_DAMAGED",
@@ -19,7 +19,7 @@ const FINAL: ReadonlySet<string> = new Set([
   "FILE_OLDER",
 ]);
 const PAUSE_AFTER_FAILURE_MS = 100;
-/** After this time without a failed write, any that succeeds ends an outage. */
+/** After this time without a failed write, any success ends an outage. */
 const QUIET_MS = 2_000;
 
 /** Creates the error of an operation on a queue that was closed. */
@@ -28,17 +28,16 @@ export function createClosedError(): WebhookError {
 }
 
 /**
- * Whether the store of a queue can be used. Connects to it, and again after each outage until it is
- * closed. Reports the beginning and the end of an outage, and each new reason why the store cannot be
- * used: to the logger, or as process warnings.
+ * Whether the store of a queue can be used. Connects to it, also after each outage, until it is closed.
+ * Reports each outage, its end, and each new rejection to the logger, or as process warnings.
  */
 export class Availability {
   readonly #storage: Storage;
   readonly #logger: Logger | undefined;
-  /** Why the store cannot be used now; undefined while it can. */
+  /** Why the store cannot be used; undefined while it can. */
   #closedBy: Error | undefined;
   #outage: StoreOutage | undefined;
-  /** The message of the last report; undefined while the store can be used. */
+  /** The message of the last report of an outage. */
   #reported: string | undefined;
   /** When the last write failed; undefined after the end of the outage. */
   #writeFailedAtMs: number | undefined;
@@ -59,7 +58,7 @@ export class Availability {
     void this.#keepConnected(onOpen, onHint);
   }
 
-  /** Resolves once it can; see the queue's method of this name. */
+  /** See the queue's method. */
   async ready(): Promise<void> {
     while (!this.#isOpen() && !this.#isRejected() && !this.#closing.signal.aborted) {
       await once(this.#state, "change");
@@ -67,7 +66,7 @@ export class Availability {
     if (this.#closedBy !== undefined) throw this.#closedBy;
   }
 
-  /** Repeats a write until the store has it; undefined when that is not wanted any more. */
+  /** Repeats a write until the store has it; undefined if it never will. */
   async writeAtLast<Value>(write: () => Promise<Value>): Promise<Value | undefined> {
     while (!this.isOver()) {
       try {
@@ -90,7 +89,6 @@ export class Availability {
     throw new WebhookError("STORE_UNAVAILABLE", message, { cause });
   }
 
-  /** The outage that is not over; undefined while the store can be used. */
   outage(): StoreOutage | undefined {
     return this.#outage;
   }
@@ -104,7 +102,7 @@ export class Availability {
   /**
    * Reports that writes begin to fail, and that they succeed again.
    *
-   * @param addsRows a full disk rejects these writes alone: others succeed meanwhile.
+   * @param addsRows whether a full disk rejects it, while other writes succeed.
    */
   async watchWrite<Value>(write: Promise<Value>, addsRows = false): Promise<Value> {
     try {
@@ -114,7 +112,7 @@ export class Availability {
       if (failedAtMs !== undefined && (addsRows || isQuiet) && this.#isOpen()) this.#endOutage();
       return value;
     } catch (error) {
-      // If the connection was closed, its end is reported instead.
+      // Otherwise the end of the connection is reported.
       if (this.#isOpen()) {
         this.#writeFailedAtMs = performance.now();
         const cause = error instanceof QueueError ? error : createNeutralCause(error);
@@ -176,18 +174,17 @@ export class Availability {
 
   #report(error: Error): void {
     const { title, outageCode } = this.#storage;
-    const { message, code = outageCode } = error as NodeJS.ErrnoException;
     // A failed connection to several addresses has a code and no message.
-    const reason = message || code;
+    const reason = error.message || String((error as NodeJS.ErrnoException).code);
     const isRejection = error instanceof QueueError;
     // One outage has many errors; a rejection names the change to make.
     if (this.#reported !== undefined && (!isRejection || this.#reported === reason)) return;
     this.#reported = reason;
     const text = isRejection ? reason : `${title} cannot be used: ${reason}`;
+    const code = isRejection ? error.code : outageCode;
     const logger = this.#logger;
-    if (logger !== undefined) return logger[isRejection ? "error" : "warn"]({ code }, text);
-    const isNamed = isRejection && !code.startsWith("FILE_");
-    emitWarning(isNamed ? code : outageCode, text);
+    if (logger === undefined) emitWarning(code, text);
+    else logger[isRejection ? "error" : "warn"]({ code }, text);
   }
 
   #endOutage(): void {

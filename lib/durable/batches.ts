@@ -5,25 +5,22 @@ interface PendingItem<Item, Result> {
   reject: (error: unknown) => void;
 }
 
-/** The size of batches, and how many of them run at a time. */
+/** The size of batches, and how many run at a time. */
 export interface BatchLimits {
   maxItems: number;
   maxRunning: number;
 }
 
-/**
- * The results of a batch arrive in one turn of the event loop, which must not be blocked for long.
- * One batch is written while the store runs the other: more would make them small.
- */
+/** The results of a batch arrive in one turn. One is written while the store runs the other. */
 const LIMITS: BatchLimits = { maxItems: 128, maxRunning: 2 };
-/** The limits of batches that keep their order. */
+/** Keeps the order of the batches. */
 export const ORDERED: BatchLimits = { ...LIMITS, maxRunning: 1 };
 const SMALLEST_LIMIT = 64;
 
 /**
- * Creates the function that collects items of one turn and those that arrive while the store is
- * busy: they share a transaction. While the store stalls, requests time out: whenever the number of
- * items has doubled, those whose `isWanted` returns false are dropped, and their promises never settle.
+ * Creates the function that collects the items of one turn, and of the time while the store is busy:
+ * they share a transaction. Whenever their number has doubled, items that are not wanted any more
+ * are dropped: their promises never settle.
  *
  * @param run returns the result of each item, in their order.
  */

@@ -1,5 +1,5 @@
 /** What some options of a connection must be, by their names. */
-export type ConnectionRules = Readonly<
+type ConnectionRules = Readonly<
   Record<string, readonly [accepts: (value: unknown) => boolean, expected: string]>
 >;
 
@@ -13,7 +13,7 @@ export function findOptionProblem(options: object, rules: ConnectionRules): stri
   return undefined;
 }
 
-/** Returns whether a value is a whole number from 0; a variable of the environment is a text. */
+/** Returns whether a value is a whole number from 0, also as a text. */
 export function isCount(value: unknown): boolean {
   if (typeof value === "string") return /^\d{1,15}$/.test(value);
   return Number.isSafeInteger(value) && Number(value) >= 0;

@@ -19,7 +19,7 @@ export function createEventOperations(
   noteStep: NoteStep,
   run: <Value>(operation: () => Promise<Value>) => Promise<Value>,
 ): Omit<EventOperations, "countUserData" | "eraseUserData"> {
-  /** Lists pages, without the failures from now on: a dead letter that is retried is listed once. */
+  /** Lists pages without later failures: a dead letter that is retried is listed once. */
   async function* listPages(
     choice: StoredDeadLetterChoice = ALL,
   ): AsyncGenerator<readonly StoredDeadLetter[]> {
@@ -108,8 +108,7 @@ export function createEventOperations(
 /**
  * Chooses the events of a uuid that an operation means.
  *
- * @throws TypeError when they are of several authenticated accounts: the account_sid of an event may
- *   be a claim of its signer.
+ * @throws TypeError when several authenticated accounts have them: an account_sid may be a claim.
  */
 function choose(
   method: "retry" | "discard" | "find",
@@ -138,7 +137,7 @@ function readNamed(body: string): Pick<DeadLetter, "uuid" | "accountSid" | "rece
   try {
     ({ event } = readStoredEvent(stored));
   } catch {
-    // The error may quote the parameters. Undefined tells that this version cannot read the event.
+    // The error may quote parameters. Undefined: this version cannot read the event.
   }
   return { uuid, accountSid, receiver, event };
 }

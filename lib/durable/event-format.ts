@@ -1,15 +1,13 @@
 import { WebhookError } from "../core/door";
 
 /**
- * The changes of a format, by the number that each leads to from the one before it; the first format
- * has the number 1. A version of the package must work on what the next number writes, so each
- * change only adds: processes of both run beside each other, and a rollback is possible.
+ * The changes of a format, by the number that each leads to; the first format has the number 1. A
+ * change only adds: processes of both versions run beside each other, and a rollback is possible.
  */
 export type Migrations<Step> = Readonly<Record<number, Step>>;
 
 type StoredObject = Readonly<Record<string, unknown>>;
 
-/** The changes of stored events: what makes one of each number from one of the number before it. */
 const EVENT_MIGRATIONS: Migrations<(stored: StoredObject) => StoredObject> = {};
 
 /** The number of the events that this version stores. */
@@ -21,8 +19,7 @@ export function latestOf(migrations: Migrations<unknown>): number {
 }
 
 /**
- * Makes a stored event one of the number that this version reads: its own, or the next one, which
- * only adds to it.
+ * Makes a stored event one of the number of this version; one of the next number stays.
  *
  * @throws WebhookError `INTERNAL_ERROR` for a newer one; Error for one that is older than the first.
  */

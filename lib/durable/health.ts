@@ -5,12 +5,12 @@ import type { Availability } from "./availability";
 import type { QueueStats } from "./storage";
 import type { RunningWorker } from "./worker";
 
-/** A worker that could take events takes the next one within milliseconds, after an outage 8 s. */
+/** A worker takes the next event within milliseconds, after an outage within 8 s. */
 const STOPPED_MS = 15_000;
 /** A probe of Kubernetes waits 1 s by default. */
 const STATS_MS = 800;
 
-/** Describes the health of a queue that is open, by its workers in this process. */
+/** Describes the health of an open queue, by its workers in this process. */
 export async function describeQueueHealth(
   availability: Availability,
   workers: ReadonlySet<RunningWorker>,
@@ -19,7 +19,7 @@ export async function describeQueueHealth(
   const outage = availability.outage();
   if (outage !== undefined) {
     const health = describeOutage(outage);
-    // When it is over, the store is not opened again.
+    // Otherwise the store is never opened again.
     return availability.isOver() ? { ...health, status: "unhealthy" } : health;
   }
   let stats: QueueStats;
@@ -45,7 +45,7 @@ export async function describeQueueHealth(
     return {
       status: "unhealthy",
       code: "WORKER_STOPPED",
-      reason: `A worker of this process takes no events, and ${stats.waiting} wait.`,
+      reason: `A worker of this process takes no events, and ${waiting} wait.`,
       since: new Date(Date.now() - longestFreeMs),
     };
   }
@@ -53,7 +53,7 @@ export async function describeQueueHealth(
   return {
     status: "degraded",
     code: "NO_WORKER",
-    reason: `No process has a worker that takes events, and ${stats.waiting} wait.`,
-    since: new Date(Date.now() - stats.oldestWaitingMs),
+    reason: `No process has a worker that takes events, and ${waiting} wait.`,
+    since: new Date(Date.now() - oldestWaitingMs),
   };
 }

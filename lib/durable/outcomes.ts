@@ -1,7 +1,7 @@
-import { type EventQueue, type QueuedEvent, StoredOutcomes } from "../core/door";
+import { type EventQueue, StoredOutcomes } from "../core/door";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";
-import type { Storage, StoredOutcome } from "./storage";
+import type { Storage } from "./storage";
 import { hashKey } from "./event-key";
 
 type OutcomeStore = EventQueue["outcomes"];
@@ -11,57 +11,54 @@ export type Outcome = Parameters<OutcomeStore["record"]>[1];
 
 const RECHECK_MS = 3_000;
 
-/**
- * Creates the outcomes that the processes of a queue share. A wait reads its outcome first, and after
- * each hint.
- */
-export function createSharedOutcomes(storage: Storage, { name, maxWaiting }: QueueSettings) {
-  const outcomes = new StoredOutcomes(maxWaiting, (key) => hashKey(name, key));
-  /** The keys that wait for a read: a store that stalls gets each of them once. */
-  const toRead = new Set<string>();
-  const readValue = createBatches(async (keys: readonly string[]) => {
-    // A hint that arrives during this read needs another read.
-    for (const key of keys) toRead.delete(key);
-    const found = await storage.outcomes(keys);
-    const byKey = new Map(found.map(({ key, value }) => [key, value]));
-    return keys.map((key) => byKey.get(key));
-  }, ORDERED);
+/** The outcomes that processes share. A wait reads its outcome first, and after each hint. */
+export class SharedOutcomes extends StoredOutcomes {
+  readonly #readValue: (key: string) => Promise<string | undefined>;
+  /** The keys that wait for a read: a store that stalls gets each once. */
+  readonly #toRead = new Set<string>();
+  readonly #rechecks = setInterval(() => this.recheck(), RECHECK_MS).unref();
 
-  async function read(key: string): Promise<void> {
-    toRead.add(key);
+  constructor(storage: Storage, { name, maxWaiting }: QueueSettings) {
+    super(maxWaiting, (key) => hashKey(name, key));
+    this.#readValue = createBatches(async (keys: readonly string[]) => {
+      // A hint that arrives during this read needs another read.
+      for (const key of keys) this.#toRead.delete(key);
+      const found = await storage.outcomes(keys);
+      const byKey = new Map(found.map(({ key, value }) => [key, value]));
+      return keys.map((key) => byKey.get(key));
+    }, ORDERED);
+  }
+
+  override readonly wait: OutcomeStore["wait"] = (wait) => {
+    const outcome = super.wait(wait);
+    this.notice([this.keyOf(wait)]);
+    return outcome;
+  };
+
+  /** Reads the outcomes under these keys for which waits are pending. */
+  notice(keys: readonly string[]): void {
+    for (const key of keys) if (this.has(key) && !this.#toRead.has(key)) void this.#read(key);
+  }
+
+  /** Reads all of them: a hint may be lost. */
+  recheck(): void {
+    this.notice(this.listKeys());
+  }
+
+  /** Rejects the pending waits in the same turn, and every later wait. */
+  override close(): void {
+    clearInterval(this.#rechecks);
+    super.close();
+  }
+
+  async #read(key: string): Promise<void> {
+    this.#toRead.add(key);
     try {
-      const value = await readValue(key);
+      const value = await this.#readValue(key);
       // The wait for an unreadable outcome goes on.
-      if (value !== undefined) outcomes.read(key, value);
+      if (value !== undefined) this.read(key, value);
     } catch {
       // The recheck makes up for a read that fails.
     }
   }
-
-  function notice(keys: readonly string[]): void {
-    for (const key of keys) if (outcomes.has(key) && !toRead.has(key)) void read(key);
-  }
-
-  const recheck = () => notice(outcomes.listKeys());
-  const rechecks = setInterval(recheck, RECHECK_MS).unref();
-  return {
-    wait: ((wait) => {
-      const outcome = outcomes.wait(wait);
-      notice([outcomes.keyOf(wait)]);
-      return outcome;
-    }) satisfies OutcomeStore["wait"],
-    toStored: (authenticatedAccount: string, outcome: Outcome): StoredOutcome =>
-      outcomes.write(authenticatedAccount, outcome),
-    /** Returns the outcome that is stored with an event. */
-    ofEvent: (queued: QueuedEvent): StoredOutcome | undefined => outcomes.writeOf(queued),
-    /** Reads the outcomes that were stored under these keys, if waits are pending for them. */
-    notice,
-    /** Reads all outcomes that are awaited, in case that a hint was lost. */
-    recheck,
-    /** Rejects the pending waits in the same turn, and every later wait. */
-    close(): void {
-      clearInterval(rechecks);
-      outcomes.close();
-    },
-  };
 }

@@ -1,5 +1,7 @@
 /**
- * Loads a module that needs these packages, each with its lowest version. Throws an Error with the line that installs them when one is missing or older.
+ * Loads a module that needs these packages, each with its lowest version.
+ *
+ * @throws Error with the line that installs them when one is missing or older.
  */
 export function requireWithPackages<Module>(
   load: () => Module,
@@ -15,7 +17,7 @@ export function requireWithPackages<Module>(
   try {
     return load();
   } catch (error) {
-    // One of them, or a package that one of them needs: Node.js names it in a text only, the cause.
+    // Node.js names the package in a text only.
     if ((error as NodeJS.ErrnoException).code !== "MODULE_NOT_FOUND") throw error;
     throw new Error(`${owner} needs packages that are not installed. ${install}`, { cause: error });
   }
@@ -30,7 +32,7 @@ function readVersion(name: string): string | undefined {
   }
 }
 
-/** Returns whether a version, of three numbers, comes before another. */
+/** Returns whether a version comes before another. */
 export function isOlder(version: string, other: string): boolean {
   return version.localeCompare(other, "en", { numeric: true }) < 0;
 }

@@ -9,9 +9,8 @@ import { brand } from "../kit/brand";
  * - `POSTGRES_POOLED`: a pooler changes the connection between transactions, or does not commit.
  * - `POSTGRES_FOREIGN`: the schema has tables that are not of this queue.
  * - `POSTGRES_OLD`: it is older than 13.
- * - `FILE_NEWER`, `POSTGRES_NEWER`, `REDIS_NEWER`: a version of this package that is two formats newer
- *   has used the store.
- * - `FILE_OLDER`, `POSTGRES_OLDER`, `REDIS_OLDER`: the version that wrote the store is too old to migrate.
+ * - `…_NEWER`: a version of this package that is two formats newer has used the store.
+ * - `…_OLDER`: the version that wrote the store is too old to migrate.
  * - `FILE_FOREIGN`: the file is no queue of this package, or one of another name.
  * - `FILE_DAMAGED`: SQLite finds the file malformed or without a table, at start or later.
  * - `FILE_READONLY`: the process cannot write to the file, to those beside it, or to its folder.

@@ -26,8 +26,8 @@ export interface Backoff {
 /** Options that the queues of all three engines have. */
 export interface QueueOptions {
   /**
-   * The name of the queue. Processes share the events of a queue: name it after the app and the
-   * environment, so that staging and production in one store do not.
+   * The name of the queue, after the app and the environment: processes share the events of a queue,
+   * and staging and production must not.
    */
   name: string;
   /** How long a uuid is kept, in milliseconds: the replay window. @default 86_400_000 (24 h) */
@@ -61,17 +61,17 @@ export interface QueueOptions {
   logger?: Logger | undefined;
 }
 
-/** {@link QueueOptions} with every default filled in. */
+/** {@link QueueOptions} with all defaults. */
 export type QueueSettings = Complete<Omit<QueueOptions, "backoff" | "logger">> & {
   backoff: Backoff;
   logger: Logger | undefined;
 };
 
-/** The options of an engine with every default filled in. */
+/** The options of an engine with all defaults. */
 export type EngineSettings<Options extends QueueOptions> = QueueSettings &
   Complete<Omit<Options, keyof QueueOptions>>;
 
-/** Returns whether a value may be a part of a key: engines join names with colons. */
+/** Returns whether a value may be a part of a key: colons separate them. */
 export function isName(value: unknown): boolean {
   return typeof value === "string" && /^[^:\s]{1,100}$/.test(value);
 }
@@ -87,7 +87,7 @@ const BACKOFF: OptionRule = {
   expected: `${DELAY_MS.expected}, or an object such as { type: "exponential", delayMs: 500, jitter: 0.5 }`,
 };
 
-/** The rules of the options that only one engine has. */
+/** The rules of the options of one engine only. */
 export type OwnRules<Options extends QueueOptions> = OptionRules<Omit<Options, keyof QueueOptions>>;
 
 const QUEUE_RULES: OptionRules<QueueOptions> = {
@@ -121,8 +121,6 @@ const DEFAULTS = {
 /**
  * Validates the options of an engine, and fills in the defaults.
  *
- * @param ownRules rules of the options that only this engine has.
- * @param defaults of the same options.
  * @throws TypeError for an option that is unknown or impossible.
  */
 export function resolveQueueOptions<Options extends QueueOptions>(
@@ -151,7 +149,7 @@ export function resolveQueueOptions<Options extends QueueOptions>(
   } as unknown as EngineSettings<Options>;
 }
 
-/** The queue logs from listeners of connections, where an error of the app's logger would end the process. */
+/** An error of the app's logger in a listener of a connection would end the process. */
 function createSafeLogger(logger: Logger): Logger {
   const adapted = adaptConsole(logger);
   return createLogger((level, fields, message) =>
@@ -165,7 +163,7 @@ export function warnOfRisk(risk: string, logger: Logger | undefined): void {
   else logger.warn({}, risk);
 }
 
-/** Returns the pause after so many failed attempts, in milliseconds. */
+/** Returns the pause after so many failures, in milliseconds. */
 export function pauseOf({ type, delayMs, jitter = 0 }: Backoff, failures: number): number {
   const longestMs = type === "fixed" ? delayMs : MAX_TIMER_MS;
   return pauseAfter(failures, { firstMs: delayMs, longestMs, jitter });

@@ -15,7 +15,7 @@ import { createEventOperations } from "./dead-letters";
 import type { EventOperations } from "./event-operations";
 import { describeQueueHealth } from "./health";
 import { StoredJournal } from "./journal";
-import { createSharedOutcomes, type Outcome } from "./outcomes";
+import { type Outcome, SharedOutcomes } from "./outcomes";
 import { QueueError } from "./queue-error";
 import type { QueueSettings } from "./queue-options";
 import { createRunner } from "./runner";
@@ -41,7 +41,7 @@ export type { QueueErrorCode } from "./queue-error";
 export type { Backoff, QueueOptions } from "./queue-options";
 export type { QueueStats } from "./storage";
 
-/** Runs handlers for the events of a queue; see `queue.work`. */
+/** See {@link DurableQueue.work}. */
 export interface EventWorker extends AsyncDisposable {
   /** Takes no more events, and resolves when the running handlers have finished. */
   close(options?: CloseOptions): Promise<void>;
@@ -71,8 +71,8 @@ export interface DurableQueue extends EventQueue, EventOperations, AsyncDisposab
    */
   stats(): Promise<QueueStats>;
   /**
-   * Lists the names of the queues of the store in which an event was ever stored; undefined for
-   * SQLite, whose file is one queue, and for Postgres.
+   * Lists the names of the queues of the store that ever had an event; undefined for SQLite, whose
+   * file is one queue, and for Postgres.
    */
   names?(): Promise<readonly string[]>;
   /**
@@ -85,19 +85,16 @@ export interface DurableQueue extends EventQueue, EventOperations, AsyncDisposab
   close(options?: CloseOptions): Promise<void>;
 }
 
-/**
- * What SQLite, Postgres and Redis implement: a storage, and either the claims that the workers of
- * this package run on, or workers of their own. @internal
- */
+/** A storage, and either the claims that the workers of this package run on, or its own workers. @internal */
 export type Engine = Storage & (Claims | WorkerPool);
 
 /** As long as a store takes that responds. */
-const LAST_FLUSH_MS = 250;
+const LAST_WRITES_MS = 250;
 /** When the store returns, every waiting event is sent within the longest. */
 const PAUSES = { firstMs: 25, longestMs: 200 };
 
 /**
- * Creates the queue of an engine: all that engines have in common. Its methods need no `this`. @internal
+ * Creates the queue of an engine. Its methods need no `this`. @internal
  *
  * @param createEventRunner replaced by the simulation, whose runs need no handlers.
  */
@@ -131,7 +128,7 @@ export function createQueue(
 
 /** A queue in this process, until it is closed. */
 class OpenQueue {
-  readonly outcomes: ReturnType<typeof createSharedOutcomes>;
+  readonly outcomes: SharedOutcomes;
   readonly journal: StoredJournal;
   readonly noteStep: NoteStep;
   readonly #engine: Engine;
@@ -143,11 +140,9 @@ class OpenQueue {
   readonly #retry: ReturnType<typeof createRequestRetry>;
   readonly #storeEvent: ReturnType<typeof createBatches<NewEvent, string>>;
   readonly #storeOutcome: ReturnType<typeof createBatches<StoredOutcome, void>>;
-  /** Those of this process that have not finished. */
   readonly #workers = new Set<RunningWorker>();
   /** The operations that have not settled. */
   readonly #running = new Set<Promise<unknown>>();
-  /** Resolves at the end of `close`; undefined before its call. */
   #closed: Promise<void> | undefined;
 
   constructor(engine: Engine, settings: QueueSettings, createEventRunner: typeof createRunner) {
@@ -161,7 +156,7 @@ class OpenQueue {
       (hint) => this.#onHint(hint),
     );
     this.#availability = availability;
-    this.outcomes = createSharedOutcomes(engine, settings);
+    this.outcomes = new SharedOutcomes(engine, settings);
     this.journal = new StoredJournal(engine, availability, (read) => this.run(read));
     this.noteStep = createNotes(settings.journal ? this.journal : undefined);
     const context = { settings, availability, lookForEvents: () => this.#lookForEvents() };
@@ -199,7 +194,7 @@ class OpenQueue {
   }
 
   async record(authenticatedAccount: string, outcome: Outcome): Promise<void> {
-    const stored = this.outcomes.toStored(authenticatedAccount, outcome);
+    const stored = this.outcomes.write(authenticatedAccount, outcome);
     await this.run((isWanted) => this.#storeOutcome(stored, isWanted));
     this.outcomes.notice([stored.key]);
   }
@@ -279,7 +274,7 @@ class OpenQueue {
     deadlineAtMs: number,
     carrier: Record<string, string> | undefined,
   ): Promise<DeliveryResult> {
-    const outcome = this.outcomes.ofEvent(queued);
+    const outcome = this.outcomes.writeOf(queued);
     const added = toNewEvent(this.#settings.name, queued, outcome, carrier);
     const kept = await this.run((isWanted) => this.#storeEvent(added, isWanted), deadlineAtMs);
     const result = compareContent(queued, added.content, kept);
@@ -290,9 +285,9 @@ class OpenQueue {
     return result;
   }
 
-  /** Also while the queue closes, and without a limit: an outage must not use up attempts. */
+  /** Also while the queue closes: an outage must not use up attempts. */
   async #recordConfirmed(authenticatedAccount: string, outcome: Outcome): Promise<void> {
-    const stored = this.outcomes.toStored(authenticatedAccount, outcome);
+    const stored = this.outcomes.write(authenticatedAccount, outcome);
     const record = () => this.#storeOutcome(stored).then(() => true);
     if ((await this.#availability.writeAtLast(record)) !== true) throw createClosedError();
     this.outcomes.notice([stored.key]);
@@ -315,7 +310,9 @@ class OpenQueue {
     await settleWithin(Promise.allSettled([...this.#running, ...finishing]), options);
     for (const worker of this.#workers) worker.abandon();
     this.#pool.stop?.();
-    await settleWithin(this.journal.close(), { deadlineMs: LAST_FLUSH_MS });
+    // A worker that was abandoned gives its events back.
+    const leaving = Promise.allSettled([...finishing, this.journal.close()]);
+    await settleWithin(leaving, { deadlineMs: LAST_WRITES_MS });
     this.#availability.close();
     await this.#engine.close();
   }

@@ -14,10 +14,10 @@ export type RunFailure = NonNullable<Awaited<ReturnType<StoredDelivery["run"]>>>
 };
 
 /**
- * Plans what becomes of an event after a failed run: another run, or a dead letter.
+ * Plans another run of an event after a failed one, or a dead letter.
  *
  * @param failures how often its handlers have failed, this run included.
- * @param errors its former failures, as `addFailure` writes them.
+ * @param errors of its former failures, as `addFailure` writes them.
  */
 export function planFailure(
   { attempts, backoff }: QueueSettings,
@@ -37,23 +37,19 @@ export function planFailure(
   };
 }
 
-/** Runs the handlers of stored events, for the worker of any engine. */
+/** What {@link createRunner} returns. */
 export type Runner = ReturnType<typeof createRunner>;
 
-/** What a runner does with its queue. */
-export interface RunnerContext {
-  /** Records an outcome that was confirmed; goes on until the store has it, or the queue is closed. */
+/** The parts of a queue that a runner uses. */
+interface RunnerContext {
+  /** Records a confirmed outcome; goes on until the store has it, or the queue is closed. */
   recordOutcome: (authenticatedAccount: string, outcome: Outcome) => Promise<void>;
   noteStep: NoteStep;
   /** Names a user, by which users are counted. */
   nameUser(user: QueueUser): string | undefined;
 }
 
-/**
- * Creates the runner of a worker.
- *
- * @throws TypeError as `queue.work`.
- */
+/** Creates what runs the handlers of stored events; throws TypeError as `queue.work`. */
 export function createRunner(
   handlers: Handlers,
   options: WorkOptions,
@@ -71,7 +67,6 @@ export function createRunner(
   }
 
   return {
-    /** How many events may be handled at a time. */
     concurrency: delivery.concurrency,
     /** See `RunningWorker`. */
     freedAtMs: () => delivery.freedAtMs(),

@@ -22,27 +22,24 @@ export interface QueueStats {
   hold?: "paused" | "limited" | undefined;
 }
 
-/** The outcome of a challenge as it is stored. @experimental */
+/** The outcome of a challenge as it is stored. */
 export interface StoredOutcome {
-  /** The hash of queue, account and challenge: 32 hexadecimal digits. */
+  /** The hash of queue, account and challenge in 32 hexadecimal digits. */
   key: string;
   /** As `writeOutcome` writes it: ASCII characters. */
   value: string;
 }
 
-/** An event to be stored. @experimental */
+/** An event to be stored. */
 export interface NewEvent {
   /**
-   * The hashes of the uuid, and of account and uuid, with the parameters of an event that needs a
-   * confirmation: 16 hexadecimal digits each. So the keys of a uuid follow each other.
+   * The hashes of the uuid, and of account and uuid, with the parameters if it needs a confirmation: 16
+   * hexadecimal digits each. So the keys of a uuid follow each other.
    */
   key: string;
-  /**
-   * The text that is kept under the key: 24 hexadecimal digits of the hash of the content, and 8 random ones
-   * that tell this event from its duplicates.
-   */
+  /** Kept under the key: 24 hexadecimal digits of a hash of the content, and 8 random ones. */
   content: string;
-  /** The hash of the uuid: 32 hexadecimal digits, of which `key` has the first 16. */
+  /** The hash of the uuid in 32 hexadecimal digits; `key` has the first 16. */
   uuidHash: string;
   /** A `StoredEvent` as JSON of ASCII characters. */
   body: string;
@@ -50,17 +47,17 @@ export interface NewEvent {
   outcome: StoredOutcome | undefined;
 }
 
-/** A run of the handlers of an event. No two runs of an event have the same `started`. @experimental */
+/** A run of the handlers of an event. No two runs of an event have the same `started`. */
 export interface Run {
   id: number;
   /** Counts the runs of an event, also over retries of a dead letter. */
   started: number;
 }
 
-/** An event whose handlers a worker must run. @experimental */
+/** An event whose handlers a worker must run. */
 export interface ClaimedEvent extends Run {
   body: string;
-  /** How often its handlers were started with these attempts, this run included. */
+  /** How often its handlers were started since the last retry, this run included. */
   attempt: number;
   /** How often its handlers have failed. */
   failures: number;
@@ -68,33 +65,33 @@ export interface ClaimedEvent extends Run {
   errors: string | null;
 }
 
-/** A run whose handlers failed; its failures and errors include this one. @experimental */
+/** A run whose handlers failed; `failures` and `errors` include it. */
 export interface FailedRun extends Run {
   failures: number;
   errors: string;
-  /** The error without the values of the event, as JSON of ASCII characters. */
+  /** The error without values of the event, as JSON of ASCII characters. */
   failure: string;
   /** A name of the user, by which users are counted. */
   person: string | undefined;
   /** The pause before the next run, in milliseconds; undefined makes the event a dead letter. */
   pauseMs: number | undefined;
-  /** Whether its uuid is forgotten: it was not confirmed, and the genuine event may follow. */
+  /** Whether its uuid is forgotten: the genuine event may follow. */
   isForged: boolean;
 }
 
-/** A member of a queue: a worker, or a process without one. @experimental */
+/** A member of a queue: a worker, or a process without one. */
 export interface Member {
-  /** The owner of the events that it claims: a random integer below 2^48. */
+  /** A random integer below 2^48. */
   id: number;
   /** Whether it takes events. */
   isWorker: boolean;
 }
 
-/** An event that is stored, or whose key is kept. @experimental */
+/** An event that is stored, or whose key is kept. */
 export interface StoredState {
   id: string;
   state: EventState;
-  /** Null, as `errors` and `atMs`, when only the key is kept: the event was handled or discarded. */
+  /** Null, as `errors` and `atMs`, when only the key is kept. */
   body: string | null;
   /** How often its handlers were started. */
   attempts: number;
@@ -103,7 +100,7 @@ export interface StoredState {
   atMs: number | null;
 }
 
-/** A dead letter as it is stored. @experimental */
+/** A dead letter as it is stored. */
 export interface StoredDeadLetter extends StoredState {
   body: string;
   atMs: number;
@@ -111,9 +108,9 @@ export interface StoredDeadLetter extends StoredState {
   listedAtMs: number;
 }
 
-/** A text that may name a user. @experimental */
+/** A text that may name a user. */
 export interface StoredText {
-  /** That of an entry of the journal is a number, greater than those of earlier ones. */
+  /** For an entry of the journal a number that grows. */
   id: string;
   state: Exclude<EventState, "handled" | "discarded"> | "outcome" | "entry";
   /** The body of an event, the value of an outcome, or an entry of the journal. */
@@ -122,19 +119,17 @@ export interface StoredText {
 
 /** Which dead letters are listed. */
 export interface StoredDeadLetterChoice {
-  /** Those with this `failure` of their last run; undefined for all. */
+  /** Of the last run; undefined for all. */
   failure: string | undefined;
   /** Whether the last failure comes first. */
   newestFirst: boolean;
 }
 
-/** The dead letters of one failure. @experimental */
+/** The dead letters of one failure. */
 export interface StoredDeadGroup {
   failure: string;
   count: number;
-  /** How many users they are of. */
   users: number;
-  /** When the first and the last of them failed. */
   firstAtMs: number;
   lastAtMs: number;
 }
@@ -145,7 +140,7 @@ export type TextKind = "event" | "outcome" | "entry";
 /** The kinds of entries that have a bound each; a start has that of changes. */
 export type EntryKind = Exclude<JournalEntry["kind"], "start">;
 
-/** An entry of the journal to be stored. @experimental */
+/** An entry of the journal to be stored. */
 export interface NewStoredEntry {
   kind: EntryKind;
   /** See `NewEntry`. */
@@ -154,29 +149,26 @@ export interface NewStoredEntry {
   text: string;
 }
 
-/** A slice of the texts of a store, and where the next one begins; undefined at the end. */
+/** Texts of a store, and where the next slice begins; undefined at the end. */
 export interface TextSlice {
   readonly texts: readonly StoredText[];
   readonly next: string | undefined;
 }
 
-/** A hint of new rows in the storage; polls make up for one that is lost. @experimental */
+/** Whether events may be due, and the keys of outcomes that were stored; may be lost. */
 export interface Hint {
-  /** Whether events may be due. */
   hasEvents: boolean;
-  /** The keys of outcomes that were stored. */
   outcomes: readonly string[];
 }
 
 /**
- * What an engine keeps: events, outcomes and dead letters. Each method is one transaction, may be
- * repeated when its reply was lost, and settles within seconds, also while the store does not
- * respond. The clock of the store is the only one that counts. @experimental
+ * What an engine keeps. Each method is one transaction, may be repeated when its reply was lost, and
+ * settles within seconds, also while the store does not respond. Only the clock of the store counts.
  */
 export interface Storage {
   /** The subject of messages, such as "Postgres". */
   readonly title: string;
-  /** The code of the process warning of an outage. */
+  /** The code of an outage in the log, or of its process warning. */
   readonly outageCode: string;
   /** The size of the batches of `store`. */
   readonly storeBatches?: BatchLimits;
@@ -191,8 +183,8 @@ export interface Storage {
   /**
    * Stores events with their outcomes, except those whose key is kept already.
    *
-   * @returns the content that is kept under the key of each: its own when it is stored, also by an
-   *   attempt before whose reply was lost.
+   * @returns the content that is kept under each key: its own for an event that is stored, also by an
+   *   attempt whose reply was lost.
    */
   store(events: readonly NewEvent[]): Promise<readonly string[]>;
   /** Stores outcomes of challenges that have none. */
@@ -213,19 +205,18 @@ export interface Storage {
   /** Removes dead letters; returns how many there were. */
   discard(ids: readonly string[]): Promise<number>;
   /**
-   * Reads a slice of all events in any state, of all outcomes, or of the journal, also expired ones; it
-   * blocks no other method for longer than 20 ms. What is stored from the first slice to the last is in
-   * one at least, and may be in several.
+   * Reads a slice of all events, outcomes or entries of the journal, also of expired ones; blocks no
+   * other method for longer than 20 ms. What is stored all the time is in one slice at least.
    *
    * A slice of the journal has the next `MAX_SLICE_ENTRIES`, the oldest first. No entry is committed
-   * after a later one, so that what is appended meanwhile comes after the last slice.
+   * after a later one: what is appended meanwhile comes last.
    *
    * @param from the `next` of the slice before, or the id of an entry.
    */
   scan(kind: TextKind, from?: string): Promise<TextSlice>;
   /**
-   * Removes events in any state, outcomes, or entries of the journal. Uuids stay, as after `discard`. No
-   * run of such an event stores it again, and none follows.
+   * Removes events in any state, outcomes, or entries of the journal. Uuids stay, as after `discard`; a
+   * run of such an event is the last.
    */
   erase(kind: TextKind, ids: readonly string[]): Promise<unknown>;
   /** Appends entries to the journal, and adds counts to those of their minute, each name once. Not repeated. */
@@ -244,11 +235,11 @@ export interface Storage {
   names?(): Promise<readonly string[]>;
 }
 
-/** How the workers of this package claim, finish and fail the events of a storage. @experimental */
+/** How the workers of this package run the events of a storage. */
 export interface Claims {
   /**
-   * Gives events to a member that beats: first those that it owns and does not hold, because the
-   * reply to a claim was lost, then due ones, in the order in which they became due.
+   * Gives events to a member that beats: first its own that it does not hold, because a reply was
+   * lost, then those that have been due for the longest.
    *
    * @param held the events whose run this member has not settled: they are never given.
    */
@@ -269,13 +260,11 @@ export interface Claims {
    * last pause without the pause, the last failure. Such a beat counts as none, and pauses end.
    */
   beat(members: readonly Member[]): Promise<unknown>;
-  /** Forgets a member; events that it still owns were claimed without its knowledge, and are given back. */
+  /** Forgets a member, and gives its events back. */
   leave(member: Member): Promise<void>;
   /**
-   * Forgets a slice of the uuids and outcomes that have expired, in any order, and frees
-   * events of unknown owners. Blocks no other method for longer than 20 ms.
-   *
-   * @returns whether there is more.
+   * Forgets a slice of the expired uuids and outcomes, and frees events of unknown owners; blocks no
+   * other method for longer than 20 ms. Returns whether there is more.
    */
   purge(): Promise<boolean>;
 }
@@ -310,16 +299,15 @@ export const MAX_STALLS = 20;
 /** The error of an event that reached {@link MAX_STALLS}. */
 export const STALLED = `INTERNAL_ERROR: ${MAX_STALLS + 1} processes died in its handlers.`;
 
-/** An end that is later than the longest possible one by more than this is of a clock that was ahead. */
+/** An end that is too late by more than this is of a clock that was ahead. */
 export const MAX_AHEAD_MS = 366 * 86_400_000;
 
 /** The greatest time that a Date can hold, in milliseconds. */
 export const MAX_TIME_MS = 8_640_000_000_000_000;
 
-/** The greatest count that a row of an event may have. */
 const MAX_COUNT = 1_000_000_000;
 
-/** The condition, in SQL, of a row whose numbers a queue has written; others make statements fail. */
+/** The condition of a row whose numbers a queue has written; others make statements fail. */
 export const ROW_IS_VALID = `
   started between 0 and ${MAX_COUNT} and failures between 0 and ${MAX_COUNT}
   and stalls between 0 and ${MAX_COUNT} and run_at between 0 and ${MAX_TIME_MS}

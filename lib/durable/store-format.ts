@@ -13,9 +13,8 @@ export interface StoreFormat {
   writtenBy: string;
 }
 
-/** What becomes of a store when it is opened. */
+/** The changes of a store, in this order. */
 export interface MigrationPlan<Step> {
-  /** The changes to make, in this order. */
   steps: readonly Step[];
   /** What the store says afterwards; undefined to leave it as it is. */
   format: StoreFormat | undefined;
@@ -29,7 +28,7 @@ interface NamedStore {
   what: string;
 }
 
-/** Returns the format of a store that this version creates. */
+/** Returns the format of a new store. */
 export function createFormat(migrations: Migrations<unknown>): StoreFormat {
   return { schema: latestOf(migrations), events: EVENT_FORMAT, writtenBy: PACKAGE_VERSION };
 }
@@ -37,9 +36,9 @@ export function createFormat(migrations: Migrations<unknown>): StoreFormat {
 /**
  * Plans the migration of a store to this version.
  *
- * @param found undefined for a store without a format, of a version before the first number.
- * @throws QueueError `…_NEWER` for a number that is more than one higher than that of this version;
- *   `…_OLDER` for one that no change leads from.
+ * @param found undefined for a store from before the first format.
+ * @throws QueueError `…_NEWER` for a number that is more than one higher; `…_OLDER` for one that no
+ *   change leads from.
  */
 export function planMigration<Step>(
   { engine, what }: NamedStore,

@@ -1,7 +1,7 @@
 import { isPort } from "./connection-options";
 
 /** The parts of the URL of a store, decoded. */
-export interface StoreUrl {
+interface StoreUrl {
   user: string;
   password: string;
   /** Without the brackets of IPv6; "" when the URL has none. */
@@ -17,10 +17,10 @@ const ADDRESS = /^(?:\[([\da-f:.]+(?:%\w+)?)\]|([^:[\]]*))(?::(.*))?$/i;
 const SPECIAL = "Percent-encode its user and password: # is %23, / is %2F, ? is %3F, @ is %40.";
 
 /**
- * Reads the URL of a store, by whose scheme the engine was chosen.
+ * Reads the URL of a store.
  *
- * @returns its parts; a text for one with a mistake, which names the part and the fix, and shows
- *   nothing of the URL: it may hold a password.
+ * @returns its parts, or a text about its mistake, which shows nothing of the URL: it may hold a
+ *   password.
  */
 export function readStoreUrl(url: string): StoreUrl | string {
   // new URL() would remove some of them.

@@ -26,17 +26,16 @@ const storedEventSchema = z.object({
   account: z.string(),
   authTokenIndex: z.int(),
   publicUrlIndex: z.int(),
-  /** The name of the receiver. */
   receiver: z.string().optional(),
-  /** Whether a worker must confirm it, and record its outcome then. */
+  /** A worker confirms it, and records its outcome. */
   needsConfirmation: z.literal(true).optional(),
   /** See `ConfirmContext`. */
   ambiguity: z.string().optional(),
-  /** The trace context of its request, as a subscriber of the tracing channels wrote it. */
+  /** The trace context of its request. */
   carrier: z.record(z.string(), z.string()).optional(),
 });
 
-/** The names in it, also in one that another program or version wrote. */
+/** The names in an event of any program or version. */
 const namesSchema = z
   .object({
     params: z.array(z.tuple([z.string(), z.string()]).catch(["", ""])).catch([]),
@@ -62,7 +61,7 @@ const failuresSchema = z
 /** An event as it is stored. */
 type StoredEvent = z.infer<typeof storedEventSchema>;
 
-/** Reads an event that {@link toNewEvent} wrote; throws for one that this version cannot read. */
+/** Reads a stored event; throws for one that this version cannot read. */
 export function readStoredEvent(stored: unknown) {
   const { params, account, ...context } = storedEventSchema.parse(migrateEvent(stored));
   return { event: parseEvent(params), authenticatedAccount: account, ...context };
@@ -86,7 +85,7 @@ export function readEventNames(stored: unknown) {
   };
 }
 
-/** Returns whether a stored event is of a user, also when this version cannot read the event. */
+/** Returns whether a stored event is of a user, also one that this version cannot read. */
 export function isEventOf({ accountSid, entityIdentity }: QueueUser, stored: unknown): boolean {
   const { params } = namesSchema.parse(stored);
   const has = (name: string, value: string) =>
@@ -94,7 +93,7 @@ export function isEventOf({ accountSid, entityIdentity }: QueueUser, stored: unk
   return has("account_sid", accountSid) && has("entity_identity", entityIdentity);
 }
 
-/** Writes an event with its outcome for the storage of a queue. */
+/** Writes an event for a storage. */
 export function toNewEvent(
   queueName: string,
   queued: QueuedEvent,
@@ -128,7 +127,7 @@ export function toNewEvent(
   };
 }
 
-/** Compares an event with the content that is kept under its uuid: its own when the event was new. */
+/** Compares an event with the content under its uuid: its own when the event was new. */
 export function compareContent(
   { contentHash, listOtherHashes }: QueuedEvent,
   own: string,
@@ -136,7 +135,7 @@ export function compareContent(
 ): DeliveryResult {
   if (kept === own) return "new";
   const isKept = (other: string) => kept.startsWith(hashPart(other));
-  // The other hashes cost one signature per token: compute them only when the first one differs.
+  // The other hashes cost one signature per token.
   const isEqual = isKept(contentHash) || listOtherHashes?.().some(isKept) === true;
   return isEqual ? "duplicate" : "conflict";
 }
@@ -145,7 +144,7 @@ function hashPart(contentHash: string): string {
   return hashText(contentHash).slice(0, HASH_DIGITS);
 }
 
-/** Adds a failed attempt that ends now to the stored ones, as JSON of ASCII characters. */
+/** Adds an attempt that fails now to the stored ones, as JSON of ASCII characters. */
 export function addFailure(
   stored: string | null,
   { reason, durationMs }: { reason: string; durationMs?: number },

@@ -28,8 +28,7 @@ const COUNTS = {
 } as const satisfies Record<StoredText["state"], keyof UserData>;
 
 /**
- * Creates the operations of a queue on the data of a user. Keys are hashes of uuids and challenges, so
- * only the texts tell the user: all of them are read.
+ * Creates the operations of a queue on the data of a user. Keys are hashes, so all texts are read.
  *
  * @param run runs an operation, and again while the store fails.
  */
@@ -38,7 +37,7 @@ export function createUserOperations(
   journal: StoredJournal,
   run: <Value>(operation: () => Promise<Value>) => Promise<Value>,
 ): Pick<EventOperations, "countUserData" | "eraseUserData"> {
-  /** Calls `visit` with the ids of each slice that are of the user, and counts all of them. */
+  /** Calls `visit` with the ids of each slice that are of the user, and counts them. */
   async function visitAll(
     user: QueueUser,
     visit?: (kind: TextKind, ids: readonly string[]) => Promise<unknown>,

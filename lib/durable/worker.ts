@@ -13,21 +13,18 @@ import type { Member, Run, Storage } from "./storage";
 export interface RunningWorker {
   /** Looks for events that are due; undefined when the engine does so itself. */
   look?(): void;
-  /** Takes no more events, and resolves when those that it took are settled, or at `abandon`. */
+  /** Takes no more events, and resolves when its own are settled, or at `abandon`. */
   finish(): Promise<void>;
   /** Stops waiting for running handlers. */
   abandon(): void;
-  /**
-   * Since when it could take an event and took none, in milliseconds of `performance.now()`;
-   * undefined while it runs as many as it may.
-   */
+  /** Since when it took no event, by `performance.now()`; undefined while it runs as many as it may. */
   freedAtMs(): number | undefined;
 }
 
 /** Starts the workers of a queue in this process. */
 export interface WorkerPool {
   startWorker(runner: Runner, context: WorkerContext): RunningWorker;
-  /** Called when the store can be used, for the first time and after an outage. */
+  /** Called when the store can be used, first and after each outage. */
   onOpen?(): unknown;
   /** Called before the store is closed. */
   stop?(): void;
@@ -37,58 +34,60 @@ export interface WorkerPool {
 export interface WorkerContext {
   settings: QueueSettings;
   availability: Availability;
-  /** Has each worker of this process look for events. */
   lookForEvents(): void;
 }
 
-/** How many events may be on their way to be finished, beside those whose handlers run. */
+/** How many events may be settled at a time, beside those whose handlers run. */
 const MAX_SETTLING = 128;
-/** The pause between purges: before the next one, and before the next slice of one. */
+/** The pause before the next purge, and before its next slice. */
 const PURGE_MS = 5_000;
 const SLICE_PAUSE_MS = 10;
 
 /**
- * The workers that claim their events from a storage. They show that this process is alive, and take
- * the events of processes that are not. Beats come from the app's thread: a process that is blocked
- * must lose its events to others.
+ * The workers that claim their events from a storage, and take those of processes that are dead. Beats
+ * come from the app's thread: a process that is blocked must lose its events.
  */
 export class ClaimingPool implements WorkerPool {
-  readonly #storage: ClaimableStorage;
-  readonly #context: WorkerContext;
-  /** This process and its workers, which are shown alive. */
+  readonly storage: ClaimableStorage;
+  readonly context: WorkerContext;
+  /** Store the ends of runs in batches; `fail` returns whether a run made its event a dead letter. */
+  readonly finish: (run: Run) => Promise<void>;
+  readonly fail: (run: FailedRun) => Promise<boolean>;
+  /** This process and its workers. */
   readonly #members = new Set<Member>([createMember(false)]);
   readonly #beats = setInterval(() => void this.#beat(), BEAT_MS).unref();
   #purges = this.#schedulePurge(PURGE_MS);
   #isStopped = false;
-  readonly #settling: Settling;
 
   constructor(storage: ClaimableStorage, context: WorkerContext) {
-    this.#storage = storage;
-    this.#context = context;
+    this.storage = storage;
+    this.context = context;
     const { availability } = context;
-    this.#settling = {
-      finish: createBatches(async (runs) => {
-        await availability.watchWrite(storage.finish(runs));
-        return [];
-      }),
-      fail: createBatches(async (runs) => {
-        const dead = new Set(await availability.watchWrite(storage.fail(runs)));
-        return runs.map(({ id }) => dead.has(id));
-      }, ORDERED),
-    };
+    this.finish = createBatches(async (runs) => {
+      await availability.watchWrite(storage.finish(runs));
+      return [];
+    });
+    this.fail = createBatches(async (runs) => {
+      const dead = new Set(await availability.watchWrite(storage.fail(runs)));
+      return runs.map(({ id }) => dead.has(id));
+    }, ORDERED);
   }
 
   startWorker(runner: Runner): RunningWorker {
     const member = createMember(true);
-    const worker = new ClaimingWorker(runner, member, this.#storage, this.#context, this.#settling);
     this.#members.add(member);
     void this.#beat();
-    return {
-      look: () => worker.look(),
-      finish: () => this.#finish(worker, member),
-      abandon: () => worker.abandon(),
-      freedAtMs: () => worker.freedAtMs(),
-    };
+    return new ClaimingWorker(runner, member, this);
+  }
+
+  /** Forgets a member when its events are settled; until then it takes no more. */
+  async leave(member: Member, settled: Promise<unknown>): Promise<void> {
+    member.isWorker = false;
+    void this.#beat();
+    await settled;
+    this.#members.delete(member);
+    // Otherwise the row of the member expires.
+    if (!this.context.availability.isOver()) await this.storage.leave(member).catch(() => {});
   }
 
   onOpen(): void {
@@ -101,28 +100,18 @@ export class ClaimingPool implements WorkerPool {
     this.#isStopped = true;
   }
 
-  async #finish(worker: ClaimingWorker, member: Member): Promise<void> {
-    const finished = worker.finish();
-    member.isWorker = false;
-    void this.#beat();
-    await finished;
-    this.#members.delete(member);
-    // If the store cannot be used any more, the row of the member expires.
-    if (!this.#context.availability.isOver()) await this.#storage.leave(member).catch(() => {});
-  }
-
-  /** Events that another process stored, or lost, may be due afterwards. */
+  /** Events of other processes may be due afterwards. */
   async #beat(): Promise<void> {
     await this.#attempt(async () => {
-      const beat = () => this.#storage.beat([...this.#members]);
-      await this.#context.availability.watchWrite(poll(beat));
-      this.#context.lookForEvents();
+      const beat = () => this.storage.beat([...this.#members]);
+      await this.context.availability.watchWrite(poll(beat));
+      this.context.lookForEvents();
     });
   }
 
   async #attempt(run: () => Promise<unknown>): Promise<void> {
     try {
-      this.#context.availability.assertOpen();
+      this.context.availability.assertOpen();
       await run();
     } catch {
       // Another operation reports the outage. The next beat makes up for this one.
@@ -133,11 +122,10 @@ export class ClaimingPool implements WorkerPool {
     return setTimeout(() => void this.#purge(), pauseMs).unref();
   }
 
-  /** Goes on at once while there is more: what has expired is removed as fast as it came. */
   async #purge(): Promise<void> {
     let pauseMs = PURGE_MS;
     await this.#attempt(async () => {
-      if (await poll(() => this.#storage.purge())) pauseMs = SLICE_PAUSE_MS;
+      if (await poll(() => this.storage.purge())) pauseMs = SLICE_PAUSE_MS;
     });
     if (!this.#isStopped) this.#purges = this.#schedulePurge(pauseMs);
   }
@@ -149,20 +137,11 @@ const poll = <Value>(run: () => Promise<Value>): Promise<Value> =>
 
 type ClaimableStorage = Claims & Pick<Storage, "erase">;
 
-/** Stores the ends of runs, in batches. */
-interface Settling {
-  finish: (run: Run) => Promise<void>;
-  /** Resolves with whether the run made the event a dead letter. */
-  fail: (run: FailedRun) => Promise<boolean>;
-}
-
 /** Runs up to `concurrency` events of its runner at a time. */
 class ClaimingWorker implements RunningWorker {
   readonly #runner: Runner;
   readonly #member: Member;
-  readonly #storage: ClaimableStorage;
-  readonly #context: WorkerContext;
-  readonly #settling: Settling;
+  readonly #pool: ClaimingPool;
   /** The runs whose end is not stored. */
   readonly #held = new Set<Run>();
   /** The pauses before failed events are due. */
@@ -175,18 +154,10 @@ class ClaimingWorker implements RunningWorker {
   #isFinishing = false;
   readonly #state = new EventEmitter<{ idle: []; abandon: [] }>();
 
-  constructor(
-    runner: Runner,
-    member: Member,
-    storage: ClaimableStorage,
-    context: WorkerContext,
-    settling: Settling,
-  ) {
+  constructor(runner: Runner, member: Member, pool: ClaimingPool) {
     this.#runner = runner;
     this.#member = member;
-    this.#storage = storage;
-    this.#context = context;
-    this.#settling = settling;
+    this.#pool = pool;
   }
 
   /** Claims after all callbacks of this turn: handlers that finish in it share a claim. */
@@ -204,11 +175,11 @@ class ClaimingWorker implements RunningWorker {
       });
   }
 
-  async finish(): Promise<void> {
+  finish(): Promise<void> {
     this.#isFinishing = true;
     this.#pauses.forEach((pause) => clearTimeout(pause));
-    if (this.#isIdle()) return;
-    await Promise.race([once(this.#state, "idle"), once(this.#state, "abandon")]);
+    const awaitEnd = () => Promise.race(["idle", "abandon"].map((name) => once(this.#state, name)));
+    return this.#pool.leave(this.#member, this.#isIdle() ? Promise.resolve() : awaitEnd());
   }
 
   abandon(): void {
@@ -233,10 +204,10 @@ class ClaimingWorker implements RunningWorker {
       this.#isDue = false;
       const count = this.#runner.concurrency - this.#running;
       const ids = [...this.#held].map(({ id }) => id);
-      // After a failure, the next beat leads to another claim, which also returns the events of this one.
-      const claim = () => this.#storage.claim(this.#member.id, ids, count);
+      // After a failure, the next beat claims again, also the events of this claim.
+      const claim = () => this.#pool.storage.claim(this.#member.id, ids, count);
       const claimed = await poll(claim).catch(() => []);
-      if (this.#context.availability.isOver()) return;
+      if (this.#pool.context.availability.isOver()) return;
       for (const event of claimed) void this.#handle(event);
       if (claimed.length >= count) this.#isDue = true;
     }
@@ -248,10 +219,10 @@ class ClaimingWorker implements RunningWorker {
     const { id, started, body, attempt } = event;
     const failure = await this.#runner.handle(parseJson(body), attempt);
     this.#running--;
-    // Goes on until the store has it: otherwise this process would keep the event for ever.
+    // Otherwise this process would keep the event for ever.
     const settled =
       failure === undefined
-        ? this.#context.availability.writeAtLast(() => this.#settling.finish({ id, started }))
+        ? this.#pool.context.availability.writeAtLast(() => this.#pool.finish({ id, started }))
         : this.#fail(event, failure);
     if (this.#isDue) this.look();
     await settled;
@@ -262,12 +233,12 @@ class ClaimingWorker implements RunningWorker {
 
   async #fail(event: ClaimedEvent, failure: RunFailure): Promise<void> {
     const { id, started, body, errors } = event;
-    const { settings, availability } = this.#context;
+    const { settings, availability } = this.#pool.context;
     // The service cannot confirm what a tool of ours invented.
-    const discard = () => this.#storage.erase("event", [String(id)]);
+    const discard = () => this.#pool.storage.erase("event", [String(id)]);
     if (failure.isInvented === true) return void (await availability.writeAtLast(discard));
     const plan = planFailure(settings, failure, event.failures + 1, errors);
-    const failRun = () => this.#settling.fail({ id, started, ...plan });
+    const failRun = () => this.#pool.fail({ id, started, ...plan });
     const isDead = await availability.writeAtLast(failRun);
     // Another worker settles a run that is not the last one of its event.
     if (isDead === (plan.pauseMs === undefined)) {
@@ -287,7 +258,7 @@ class ClaimingWorker implements RunningWorker {
   }
 }
 
-/** Its identifier is a random integer below 2^48: the digits of a uuid before its second hyphen. */
+/** Its id has the digits of a uuid before the second hyphen. */
 function createMember(isWorker: boolean): Member {
   return { id: Number.parseInt(crypto.randomUUID().replace("-", ""), 16), isWorker };
 }

@@ -89,7 +89,7 @@ describeOnRedis("a queue in Redis", (app) => {
     const queue = openHurried();
     await until(() => logger.warn.mock.calls.length > 0);
     const message = expect.stringContaining("ECONNREFUSED");
-    expect(logger.warn).toHaveBeenCalledWith({ code: "ECONNREFUSED" }, message);
+    expect(logger.warn).toHaveBeenCalledWith({ code: "REDIS_UNREACHABLE" }, message);
     await expect(storeFactor(queue, "a")).rejects.toMatchObject({ cause: { message } });
   });
 

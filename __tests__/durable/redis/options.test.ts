@@ -9,7 +9,7 @@ const resolve = (options: Partial<RedisQueueOptions>) =>
 
 describe("redisQueue", () => {
   it("has defaults", () => {
-    const own = { prefix: "push", durability: "require", replicas: 0 };
+    const own = { prefix: "push", head: `push:${name}`, durability: "require", replicas: 0 };
     const dedupeTtlMs = 86_400_000;
     const times = { dedupeTtlMs, outcomeTtlMs: dedupeTtlMs, storeTimeoutMs: 8_000 };
     const backoff = { type: "exponential", delayMs: 500, jitter: 0.5 };

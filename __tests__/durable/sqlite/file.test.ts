@@ -97,7 +97,11 @@ it("goes on beside rows whose numbers node:sqlite cannot read, and makes a dead 
   const challengeSid = sidOf(1);
   const approval = eventFixture("challenge.approved", { uuid: "u4", challenge_sid: challengeSid });
   await queue.store(queuedEvent(approval), Infinity);
-  const outcome = await queue.outcomes.wait({ authenticatedAccount: "", challengeSid, timeoutMs: 60_000 });
+  const outcome = await queue.outcomes.wait({
+    authenticatedAccount: "",
+    challengeSid,
+    timeoutMs: 60_000,
+  });
   expect(outcome).toHaveProperty("type", "challenge.approved");
   const handled: string[] = [];
   queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
@@ -136,7 +140,11 @@ it.each([
     const challengeSid = sidOf(1);
     const approval = eventFixture("challenge.approved", { uuid: "b", challenge_sid: challengeSid });
     expect(await queue.store(queuedEvent(approval), Infinity)).toBe("new");
-    const outcome = await queue.outcomes.wait({ authenticatedAccount: "", challengeSid, timeoutMs: 60_000 });
+    const outcome = await queue.outcomes.wait({
+      authenticatedAccount: "",
+      challengeSid,
+      timeoutMs: 60_000,
+    });
     expect(outcome).toHaveProperty("type", "challenge.approved");
     await queue.close();
     insert(file);

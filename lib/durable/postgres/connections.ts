@@ -6,9 +6,8 @@ import type { PostgresSettings } from "./options";
 export const STATEMENT_TIMEOUT_MS = 4_000;
 
 /**
- * Prepares a connection; pgbouncer rejects these settings as startup parameters. Postgres plans with
- * the size that a table had when it was analyzed last, and keeps plans: a plan for an empty queue
- * would read all rows of one with a backlog. By index it reads only its own.
+ * Prepares a connection; pgbouncer rejects these settings as startup parameters. Postgres keeps plans: one
+ * for an empty queue would read all rows of a backlog. By index it reads only its own.
  */
 export const SESSION = `set default_transaction_isolation = 'read committed'; set enable_seqscan = off; set enable_hashjoin = off;
   set enable_mergejoin = off; set jit = off;
@@ -18,16 +17,16 @@ export const SESSION = `set default_transaction_isolation = 'read committed'; se
 const CONNECT_TIMEOUT_MS = 2_000;
 const QUERY_TIMEOUT_MS = 2_500;
 
-/** The parsers of the types that the statements return: the app may change those of pg. */
+/** The app may change the parsers of pg. */
 const PARSERS = new Map<number, (text: string) => unknown>([
   [types.builtins.BOOL, (text) => text === "t"],
   [types.builtins.INT4, Number],
-  // Those of the queue are safe integers.
+  // All of the queue are safe integers.
   [types.builtins.INT8, Number],
 ]);
 const getTypeParser = ((oid: number) => PARSERS.get(oid) ?? String) as typeof types.getTypeParser;
 
-/** Options that an app may have set for itself, and that change replies, or what a connection is. */
+/** Options of the app that change replies, or what a connection is. */
 const OWN_OPTIONS = {
   binary: false,
   client_encoding: "UTF8",
@@ -39,10 +38,7 @@ const OWN_OPTIONS = {
 
 const ignore = () => {};
 
-/**
- * Asserts that pg can read the options: a client of it reads the URL, and the files that it names. The
- * error has no cause, which may have the URL.
- */
+/** Asserts that pg can read the URL and the files that it names; without a cause, which may have the URL. */
 function assertReadable(config: ClientConfig): void {
   const problem = findProblem(() => new Client({ ...config, stream: () => new Socket() }));
   if (problem === undefined) return;
@@ -61,7 +57,7 @@ function findProblem(create: () => Client): string | undefined {
 export function createServerConnections({ connection, maxConnections }: PostgresSettings) {
   const sockets = new Set<Socket>();
 
-  /** pg cannot close a connection that Postgres does not respond on. */
+  /** pg cannot close a connection without a response. */
   function openSocket(): Socket {
     const socket = new Socket();
     sockets.add(socket);
@@ -83,9 +79,9 @@ export function createServerConnections({ connection, maxConnections }: Postgres
   };
   assertReadable(config);
   const pool = new Pool({ ...config, max: maxConnections });
-  // Idle connections fail when Postgres stops; the connection that listens reports the outage.
+  // The connection that listens reports the outage.
   pool.on("error", ignore);
-  // A statement on a connection that fails, fails, too. Without a listener the process would end.
+  // Without a listener the process would end.
   pool.on("connect", (client) => client.on("error", ignore));
   const prepared = new WeakSet<PoolClient>();
 
@@ -105,14 +101,14 @@ export function createServerConnections({ connection, maxConnections }: Postgres
         throw error;
       }
     },
-    /** Creates a client that is not connected; `destroy` closes it whether or not Postgres responds. */
+    /** Creates a client; `destroy` closes it whether or not Postgres responds. */
     createClient() {
       const socket = openSocket();
       const client = new Client({ ...config, stream: () => socket });
       client.on("error", ignore);
       return { client, socket, destroy: () => void socket.destroy() };
     },
-    /** Closes every connection, also those that Postgres does not respond on. */
+    /** Closes all connections, whether or not Postgres responds. */
     close() {
       pool.end().catch(ignore);
       for (const socket of sockets) socket.destroy();

@@ -1,5 +1,4 @@
-import { isMembers } from "../../kit/validate-options";
-import { hasMethods, oneOf, wholeNumber } from "../../kit/validate-options";
+import { hasMethods, isMembers, oneOf, wholeNumber } from "../../kit/validate-options";
 import { findOptionProblem, HOST, PORT, TEXT } from "../connection-options";
 import {
   resolveQueueOptions,
@@ -9,17 +8,17 @@ import {
 } from "../queue-options";
 import { readStoreUrl } from "../store-url";
 
-/** Options of a connection to Postgres: those of pg, of which the usual ones are listed. */
+/** Options of pg, of which the usual ones are listed. */
 export interface PostgresConnectionOptions {
   /** A host name, or the folder of a Unix socket. */
   host?: string | undefined;
-  /** The port. @default that of pg: PGPORT, or 5432 */
+  /** @default as in pg: PGPORT, or 5432 */
   port?: number | string | undefined;
-  /** The user. @default that of pg: PGUSER, or the user of the process */
+  /** @default as in pg: PGUSER, or the user of the process */
   user?: string | undefined;
-  /** The password, or a function that pg calls for each connection, as for a token that expires. */
+  /** A text, or a function that pg calls for each connection, as for a token that expires. */
   password?: string | (() => string | Promise<string>) | undefined;
-  /** The database. @default that of pg: PGDATABASE, or the name of the user */
+  /** @default as in pg: PGDATABASE, or the name of the user */
   database?: string | undefined;
   /** Options of `tls.connect`, or whether to use TLS. */
   ssl?: boolean | object | undefined;
@@ -48,7 +47,7 @@ export interface PostgresQueueOptions extends QueueOptions {
 /** The package of the engine, with the oldest version that its tests pass with. */
 export const PACKAGES = { pg: "8.11.3" };
 
-/** Options with every default filled in. */
+/** Options with all defaults. */
 export type PostgresSettings = EngineSettings<PostgresQueueOptions>;
 
 const RULES: OwnRules<PostgresQueueOptions> = {
@@ -79,7 +78,7 @@ export function resolvePostgresOptions(options: PostgresQueueOptions): PostgresS
   });
 }
 
-/** Returns the fault of a connection, or "" for a fault that the rule names already. */
+/** Returns the fault of a connection; "" for one that the rule names. */
 function findProblem(value: unknown): string | undefined {
   if (typeof value === "string") return findUrlProblem(value);
   if (!isMembers(value) || hasMethods(value, ["query"])) return "";
@@ -116,7 +115,7 @@ const SSL_MODES = [
   "verify-full",
   "no-verify",
 ];
-/** pg takes them from a URL before those that the queue sets. */
+/** In a URL they come before the options of the queue. */
 const REFUSED_PARAMETERS = ["binary", "client_encoding", "query_timeout", "replication"];
 
 function findUrlProblem(url: string): string | undefined {

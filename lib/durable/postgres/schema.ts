@@ -12,9 +12,8 @@ import { advance } from "./statements";
 const MIGRATIONS: Migrations<(schema: string) => string> = {};
 
 /**
- * The tables of the queues of a schema; those of SQLite are alike, and described there. `version` is
- * its format: see `StoreFormat`. Hashes are of type uuid, 16 bytes; times are milliseconds of the
- * clock of Postgres.
+ * The tables of the queues of a schema, which are described in the schema of SQLite. `version` is a
+ * `StoreFormat`. Hashes are uuids of 16 bytes; times are milliseconds of the clock of Postgres.
  */
 const createTables = (schema: string) => `
   create table ${schema}.version (version int not null, events int not null, written_by text not null);
@@ -91,8 +90,8 @@ const INSUFFICIENT_PRIVILEGE = "42501";
 const TABLES = ["version", "queue", "delivery", "event", "outcome", "member", "entry", "minute"];
 
 /**
- * Creates the schema if it is missing, and plans each statement of the queue once: a missing privilege
- * or a difference is a QueueError now. Returns the number of the queue in its schema.
+ * Creates the schema if it is missing, and plans each statement once: a missing privilege or a difference
+ * is a QueueError now. Returns the number of the queue.
  */
 export async function prepareSchema(
   client: Client,
@@ -100,12 +99,12 @@ export async function prepareSchema(
   statements: readonly string[],
   migrations = MIGRATIONS,
 ): Promise<number> {
-  // Not the isolation of the role: a snapshot from before the lock would not show what another process created.
+  // A snapshot from before the lock would not show what another process created.
   await client.query("begin isolation level read committed");
   try {
-    // A shorter limit of the role is for statements, not for this.
+    // The limit of the role may be shorter.
     await client.query(`set local statement_timeout = ${STATEMENT_TIMEOUT_MS}`);
-    // Of processes that start at the same time, the first creates the schema; the others wait.
+    // The first of several processes creates the schema; the others wait.
     await client.query("select pg_advisory_xact_lock(hashtext($1))", [`push ${schema}`]);
     const hasTables = await findTables(client, schema);
     const store = { engine: "POSTGRES", what: `postgresQueue: the schema ${schema}` } as const;
@@ -151,7 +150,7 @@ async function assertQueue(client: Client, schema: string, name: string, hasSche
   );
 }
 
-/** Returns whether a schema has the tables; throws QueueError if it has only some. */
+/** Returns whether a schema has the tables; throws QueueError for some of them. */
 async function findTables(client: Client, schema: string): Promise<boolean> {
   const { rows } = await client.query<{ name: string }>(
     `select name from unnest($2::text[]) as name
@@ -167,7 +166,7 @@ async function findTables(client: Client, schema: string): Promise<boolean> {
   return true;
 }
 
-/** Returns undefined for tables from before the first format: they lack columns of it. */
+/** Returns undefined for tables from before the first format. */
 async function readFormat(client: Client, schema: string): Promise<StoreFormat | undefined> {
   const table = `"${schema}".version`;
   const { rows } = await client.query<{ row: string }>(
@@ -198,7 +197,7 @@ async function migrate(
   await client.query(text, [format.schema, format.events, format.writtenBy]);
 }
 
-/** To plan a statement, Postgres checks every column and privilege of it. */
+/** A plan checks every column and privilege. */
 async function planStatements(client: Client, schema: string, statements: readonly string[]) {
   const plans = statements.map((text) => `explain ${text.replaceAll(/\$\d+/g, "null")}`);
   const ids = ["event", "entry"].map((table) => `select nextval('"${schema}".${table}_id_seq')`);
@@ -229,7 +228,7 @@ async function explainSchema(client: Client, schema: string, error: unknown): Pr
   return /^(42|23)/.test(String(code)) ? createForeignError(schema, message) : error;
 }
 
-/** Lists what the role needs, by what exists: Postgres names the denied object in its own language only. */
+/** Lists what the role needs: Postgres names the denied object in its own language only. */
 async function listGrants(client: Client, schema: string): Promise<string> {
   const role = `"${client.user}"`;
   const { rows } = await client.query<{ name: string | null }>(

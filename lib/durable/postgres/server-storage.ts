@@ -1,28 +1,28 @@
 import type { Client } from "pg";
-import type { Count as JournalCount } from "../../core/door";
+import type { Count } from "../../core/door";
 import { hashText } from "../../kit/hash";
 import { settleWithin } from "../../kit/closing";
 import { rangeOfKeys } from "../event-key";
-import {
-  MAX_TIME_MS,
-  type Claims,
-  type ClaimedEvent,
-  type FailedRun,
-  type Hint,
-  type Member,
-  type NewEvent,
-  type NewStoredEntry,
-  type QueueStats,
-  type Run,
-  type Storage,
-  type StoredDeadGroup,
-  type StoredDeadLetter,
-  type StoredDeadLetterChoice,
-  type StoredOutcome,
-  type StoredState,
-  type StoredText,
-  type TextKind,
-  type TextSlice,
+import { MAX_TIME_MS } from "../storage";
+import type {
+  Claims,
+  ClaimedEvent,
+  FailedRun,
+  Hint,
+  Member,
+  NewEvent,
+  NewStoredEntry,
+  QueueStats,
+  Run,
+  Storage,
+  StoredDeadGroup,
+  StoredDeadLetter,
+  StoredDeadLetterChoice,
+  StoredOutcome,
+  StoredState,
+  StoredText,
+  TextKind,
+  TextSlice,
 } from "../storage";
 import { createServerConnections, SESSION } from "./connections";
 import type { PostgresSettings } from "./options";
@@ -37,50 +37,44 @@ import {
 } from "./setup";
 import { PURGED_ROWS, writeStatements } from "./statements";
 
-/** Longer than storing an event takes: events are committed in another order than their times. */
+/** Longer than a store takes: events are committed in another order than their times. */
 const MARGIN_MS = 1_000;
-/** Within this time, an event is found that is due since before the mark, or whose claim had no reply. */
+/** How soon an event is found that is due since before the mark, or whose claim had no reply. */
 const READ_ALL_MS = 1_000;
 
-/** A number does not fit into its type. */
 const OUT_OF_RANGE = "22003";
-/** Another program, such as a replication, has stored a row with the next id. */
+/** By another program, such as a replication. */
 const ID_TAKEN = "23505";
 const CLOSE_MS = 250;
 /** The length of a key of an event. */
 const KEY_DIGITS = 32;
-/** Less than any id and any key; the id also of a row that another program wrote. */
+/** Less than any id and any key. */
 const BEFORE_ALL = String(-(2n ** 63n));
 const BEFORE_ALL_KEYS = "0".repeat(32);
-/** Commits of claims and beats need not wait for the disk: a crash of Postgres may undo them. */
+/** A crash of Postgres may undo claims and beats. */
 const LISTENING =
   "set tcp_keepalives_idle = 3; set tcp_keepalives_interval = 2; set tcp_keepalives_count = 3; set synchronous_commit = off";
 
-/**
- * The storage of a queue in Postgres. One connection listens, claims and beats; a pool runs the
- * statements that must be durable.
- */
+/** The storage of a queue in Postgres. One connection listens, claims and beats; a pool runs the rest. */
 export class ServerStorage implements Storage, Claims {
   readonly title = "Postgres";
   readonly outageCode = "POSTGRES_UNREACHABLE";
   readonly #settings: PostgresSettings;
-  /** Where rows are announced. */
   readonly #channel: string;
-  /** Marks the announcements of this process. */
+  /** Marks the notifications of this process. */
   readonly #sender = crypto.randomUUID().slice(0, 8);
   readonly #statements: ReturnType<typeof writeStatements>;
   readonly #connections: ReturnType<typeof createServerConnections>;
   /**
-   * Where the next claim of a member begins to read: when the last claimed event was due, and when
-   * everything was read last. While a transaction of another program is open, Postgres keeps the rows
-   * of all events that were claimed since: a claim of all would read them.
+   * When the last claimed event of a member was due, from where its next claim reads, and when all was
+   * read last. While a transaction of another program is open, Postgres keeps the rows of all claimed
+   * events: a claim of all would read them.
    */
   readonly #marks = new Map<number, { lastRunAtMs: number; readAllAtMs: number }>();
-  /** The id of the queue in its tables. */
   #queue = 0;
-  /** The connection that listens; undefined while there is none. */
+  /** The connection that listens. */
   #listening: { client: Client; destroy: () => void } | undefined;
-  /** Resolves after the last statement on the connection that listens. */
+  /** Resolves after the last statement on it. */
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(settings: PostgresSettings) {
@@ -108,7 +102,7 @@ export class ServerStorage implements Storage, Claims {
       isConnected = true;
       await this.#prepare(client);
     } catch (error) {
-      // First: it looks whether the server has ended the connection.
+      // First: it looks whether the server ended the connection.
       const rejection = findRejection(error, isConnected ? undefined : opened);
       destroy();
       throw rejection ?? toNeutralError(error);
@@ -144,23 +138,23 @@ export class ServerStorage implements Storage, Claims {
       ].map(writeArray);
       const values = [...columns, dedupeTtlMs, outcomeTtlMs, this.#queue];
       const [found] = await this.#run<{ existing: string; kept: string }>("store", ...values);
-      // Those that are new come last: they replace expired ones.
+      // New ones come last: they replace expired ones.
       for (const pairs of [found?.existing, found?.kept]) {
         for (const pair of pairs?.split(",") ?? []) {
           kept.set(pair.slice(0, KEY_DIGITS), pair.slice(KEY_DIGITS));
         }
       }
-      // Another process stored these after the statement began: the next statement sees them.
+      // Another process stored these meanwhile: the next statement sees them.
       missing = missing.filter(({ key }) => !kept.has(key));
     }
     return events.map(({ key }) => kept.get(key) ?? "");
   }
 
-  record(outcomes: readonly StoredOutcome[]): Promise<unknown> {
+  record(outcomes: readonly StoredOutcome[]) {
     return this.#run("record", JSON.stringify(outcomes), this.#settings.outcomeTtlMs);
   }
 
-  outcomes(keys: readonly string[]): Promise<StoredOutcome[]> {
+  outcomes(keys: readonly string[]) {
     return this.#run<StoredOutcome>("outcomes", keys);
   }
 
@@ -184,7 +178,7 @@ export class ServerStorage implements Storage, Claims {
     return safe;
   }
 
-  finish(runs: readonly Run[]): Promise<unknown> {
+  finish(runs: readonly Run[]) {
     return this.#run("finish", JSON.stringify(runs));
   }
 
@@ -193,7 +187,7 @@ export class ServerStorage implements Storage, Claims {
     return dead.map(({ id }) => id);
   }
 
-  beat(members: readonly Member[]): Promise<unknown> {
+  beat(members: readonly Member[]) {
     return this.#runUndoable("beat", JSON.stringify(members), this.#queue);
   }
 
@@ -214,20 +208,20 @@ export class ServerStorage implements Storage, Claims {
       : this.#run(newestFirst ? "newestDeadLettersOf" : "deadLettersOf", ...position, failure);
   }
 
-  deadGroups(): Promise<StoredDeadGroup[]> {
+  deadGroups() {
     return this.#run<StoredDeadGroup>("deadGroups", this.#queue);
   }
 
-  find(uuidHash: string): Promise<StoredState[]> {
+  find(uuidHash: string) {
     return this.#run<StoredState>("find", uuidHash, ...rangeOfKeys(uuidHash), this.#queue);
   }
 
-  async retry(ids: readonly string[]): Promise<number> {
-    return (await this.#run<Count>("retry", ids, this.#queue))[0]?.count ?? 0;
+  retry(ids: readonly string[]) {
+    return this.#count("retry", ids, this.#queue);
   }
 
-  async discard(ids: readonly string[]): Promise<number> {
-    return (await this.#run<Count>("discard", ids, this.#queue))[0]?.count ?? 0;
+  discard(ids: readonly string[]) {
+    return this.#count("discard", ids, this.#queue);
   }
 
   async scan(kind: TextKind, from?: string): Promise<TextSlice> {
@@ -239,7 +233,7 @@ export class ServerStorage implements Storage, Claims {
     return { texts, next: texts.at(-1)?.id };
   }
 
-  erase(kind: TextKind, ids: readonly string[]): Promise<unknown> {
+  erase(kind: TextKind, ids: readonly string[]) {
     return {
       event: () => this.#run("eraseEvents", ids, this.#queue),
       outcome: () => this.#run("eraseOutcomes", ids),
@@ -247,16 +241,13 @@ export class ServerStorage implements Storage, Claims {
     }[kind]();
   }
 
-  appendEntries(
-    entries: readonly NewStoredEntry[],
-    counts: readonly JournalCount[],
-  ): Promise<unknown> {
+  appendEntries(entries: readonly NewStoredEntry[], counts: readonly Count[]): Promise<unknown> {
     const values = [JSON.stringify(entries), JSON.stringify(counts)];
     return this.#run("appendEntries", ...values, this.#queue);
   }
 
-  readCounts(fromMs: number): Promise<JournalCount[]> {
-    return this.#run<JournalCount>("readCounts", fromMs, this.#queue);
+  readCounts(fromMs: number): Promise<Count[]> {
+    return this.#run<Count>("readCounts", fromMs, this.#queue);
   }
 
   async trimEntries(): Promise<void> {
@@ -276,9 +267,9 @@ export class ServerStorage implements Storage, Claims {
   async purge(): Promise<boolean> {
     const { dedupeTtlMs, outcomeTtlMs } = this.#settings;
     await this.#run("releaseOrphans", this.#queue);
-    const [uuids] = await this.#run<Count>("purge", dedupeTtlMs);
-    const [outcomes] = await this.#run<Count>("purgeOutcomes", outcomeTtlMs);
-    return [uuids, outcomes].some((one) => one?.count === PURGED_ROWS);
+    const uuids = await this.#count("purge", dedupeTtlMs);
+    const outcomes = await this.#count("purgeOutcomes", outcomeTtlMs);
+    return Math.max(uuids, outcomes) === PURGED_ROWS;
   }
 
   async #prepare(client: Client): Promise<void> {
@@ -303,7 +294,12 @@ export class ServerStorage implements Storage, Claims {
       });
   }
 
-  /** Runs a statement on the connection that listens, after those that run: pg queues none. */
+  async #count(statement: Name, ...values: unknown[]): Promise<number> {
+    const [row] = await this.#run<{ count: number }>(statement, ...values);
+    return row?.count ?? 0;
+  }
+
+  /** Runs a statement on the connection that listens, after the last one: pg queues none. */
   async #runUndoable<Row extends object>(statement: Name, ...values: unknown[]): Promise<Row[]> {
     const on = this.#listening;
     if (on === undefined) throw new Error("Postgres is not connected.");
@@ -313,7 +309,6 @@ export class ServerStorage implements Storage, Claims {
     try {
       return (await result).rows;
     } catch (error) {
-      // Without a response the connection is of no use. A new one finds out why Postgres is read-only.
       if (isConnectionLost(error)) on.destroy();
       await this.#mendRows(error);
       throw toNeutralError(error);
@@ -329,10 +324,9 @@ export class ServerStorage implements Storage, Claims {
   }
 }
 
-/** Writes texts of printable ASCII characters as an array: JSON escapes them as Postgres does. */
+/** Writes texts of printable ASCII characters as an array, which JSON escapes as Postgres does. */
 function writeArray(texts: readonly (string | null)[]): string {
   return `{${JSON.stringify(texts).slice(1, -1)}}`;
 }
 
 type Name = keyof ReturnType<typeof writeStatements>;
-type Count = { count: number };

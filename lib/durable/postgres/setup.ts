@@ -7,7 +7,7 @@ import { warnOfRisk } from "../queue-options";
 const FIRST_VERSION = 130_000;
 const ROUNDS = 3;
 const NO_MEMBER = -1;
-/** Of pgbouncer: for a transaction in statement mode, and for a parameter that it does not know. */
+/** Of pgbouncer: a transaction in statement mode, or an unknown parameter. */
 const PROTOCOL_VIOLATION = "08P01";
 const SETTINGS = ["fsync", "synchronous_commit", "full_page_writes"];
 const READ_ONLY = "default_transaction_read_only";
@@ -21,14 +21,10 @@ interface Setting {
   database: string;
   name: string;
   setting: string;
-  /** Where Postgres has the value from. */
   source: string;
 }
 
-/**
- * Checks that Postgres is new enough, takes writes, and loses nothing that it has confirmed. Throws
- * QueueError, or Error for a standby.
- */
+/** Checks version, mode and settings of Postgres; throws QueueError, or Error for a standby. */
 export async function checkDurability(
   client: Client,
   { durability, logger }: PostgresSettings,
@@ -41,7 +37,7 @@ export async function checkDurability(
       `postgresQueue needs Postgres 13 or newer; this is ${Math.floor(version / 10_000)}.`,
     );
   }
-  // Not a QueueError: after a failover, a new connection may lead to the primary.
+  // Not a QueueError: after a failover, it may be the primary.
   if (isStandby) throw new Error("This Postgres is a standby, which stores nothing.");
   const readOnly = rows.find(({ name, setting }) => name === READ_ONLY && setting === "on");
   if (readOnly !== undefined) {
@@ -59,7 +55,7 @@ export async function checkDurability(
   warnOfRisk(problem, logger);
 }
 
-/** Writes how to change a setting where it is set: one of the role comes before that of the server. */
+/** Writes how to change a setting where it is set. */
 function describeFix(client: Client, { name, source, database }: Setting, value: string): string {
   const reset = `reset ${name};`;
   const [role, inDatabase] = [`"${client.user}"`, `"${database}"`];
@@ -77,11 +73,8 @@ function describeFix(client: Client, { name, source, database }: Setting, value:
 }
 
 /**
- * Asserts that a client keeps its connection of Postgres between transactions: LISTEN and
- * settings are of a connection.
- *
- * A pooler in transaction mode gives the connection of one client to the next that begins a
- * transaction, so a second client gets it, or the first one comes back to another connection.
+ * Asserts that a client keeps its connection, for LISTEN and settings. A pooler in transaction mode
+ * gives it to a second client, or another one to the first.
  *
  * @throws QueueError `POSTGRES_POOLED`; the errors of pg.
  */
@@ -92,7 +85,7 @@ export async function assertNotPooled(client: Client, second: Client): Promise<v
     for (let round = 0; round < ROUNDS; round++) {
       await second.query("begin");
       const isOther = (await readSession(second)).pid !== pid;
-      // Through a pooler with one connection the second read would wait for the other transaction to end.
+      // With one connection, the second read would wait for the other transaction.
       const isKept = isOther && (await readSession(client)).pid === pid;
       await second.query("rollback");
       if (!isKept) throw createPoolerError();
@@ -105,8 +98,8 @@ export async function assertNotPooled(client: Client, second: Client): Promise<v
 }
 
 /**
- * Asserts that a prepared statement is committed when Postgres has replied to it: pgpool-II in raw
- * mode begins a transaction, and leaves it open. Throws as {@link assertNotPooled}.
+ * Asserts that a prepared statement is committed: pgpool-II in raw mode leaves its transaction open.
+ * Throws as {@link assertNotPooled}.
  */
 export async function assertCommitted(client: Client, text: string): Promise<void> {
   await client.query({ name: "push_forgetMember", text, values: [NO_MEMBER] });
@@ -128,7 +121,7 @@ function createPoolerError(): QueueError {
   );
 }
 
-/** Errors that last until a person changes something, by code or class, and what to change. */
+/** Errors that last until a person changes something. */
 const LASTING: readonly (readonly [code: RegExp, reason: string, fix: string])[] = [
   [/^28P01$/, "rejects the password", "Check user and password of connection."],
   [
@@ -149,9 +142,9 @@ const LASTING: readonly (readonly [code: RegExp, reason: string, fix: string])[]
   ],
 ];
 
-/** Classes of errors whose message holds no parameter: of the connection, the disk and the server. */
+/** Classes of errors whose message holds no parameter. */
 const NEUTRAL = /^(08|25|28|3D|42501|53|57|58)/;
-/** A new connection finds out why transactions are read-only, or the server ends. */
+/** Read-only transactions, or the end of the server: a new connection finds out why. */
 const ENDING = /^(25006|57P0)/;
 
 /**
@@ -185,7 +178,7 @@ const STARTUP = [
   "idle_in_transaction_session_timeout",
 ];
 
-/** Finds a rejection that has no code of its own: of a pooler, or of pg itself. */
+/** Finds a rejection without a code of its own, of a pooler or of pg. */
 function findUnnamed(
   code: string,
   client: Client,
@@ -197,7 +190,7 @@ function findUnnamed(
     const fix = `Behind a pooler, leave ${given.join(", ")} out of connection (and of PGOPTIONS): alter role … set has the same effect.`;
     return ["or a pooler before it rejects the connection", fix];
   }
-  // pg ends a connection that the server has not ended when it cannot do what the server asks for.
+  // pg ends a connection when it cannot do what the server asks for.
   if (code !== "" || socket.destroyed || socket.readableEnded || socket.bytesRead === 0) return [];
   // The reply to the request of TLS is one byte.
   if (socket.bytesRead === 1) {
@@ -214,7 +207,7 @@ function findUnnamed(
 /** Returns the code of an error; "" for one of pg itself. */
 const codeOf = (error: unknown) => (error as { code?: string }).code ?? "";
 
-/** Returns whether the connection of a statement is of no use after its error. */
+/** Returns whether a connection is of no use after an error. */
 export function isConnectionLost(error: unknown): boolean {
   const { severity, code } = error as { severity?: unknown; code?: unknown };
   return severity === undefined || ENDING.test(String(code));

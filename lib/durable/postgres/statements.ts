@@ -1,46 +1,42 @@
-import { DUE, MAX_ID, PAGE, writeState } from "../event-rows";
+import { DUE, MAX_ID, PAGE, writeShared } from "../event-rows";
 import {
   JOURNAL_MS,
   LEASE_MS,
   MAX_AHEAD_MS,
   MAX_CLOCK_SKEW_MS,
-  MAX_DEAD_GROUPS,
   MAX_KEPT_ENTRIES,
   MAX_SLICE_ENTRIES,
-  MAX_STALLS,
-  ROW_INVALID,
   ROW_IS_VALID,
-  STALLED,
 } from "../storage";
 
 /** How many rows a statement of a purge changes. */
 export const PURGED_ROWS = 1_000;
 
-/** Milliseconds of the server. Unlike `clock_timestamp()`, `now()` keeps an index usable. */
+/** Unlike `clock_timestamp()`, `now()` keeps an index usable. */
 const NOW = "(extract(epoch from now()) * 1000)::bigint";
-const STATE = writeState(NOW);
-const CLAIMED = "event.id, body, started, failures + stalls + 1 as attempt, failures, errors";
-
 /** Also of a clock that was far ahead. */
 const OUTDATED = `at not between ${NOW} - ${JOURNAL_MS} and ${NOW} + ${JOURNAL_MS}`;
 
+/** The condition of a row of the queue whose number is the only parameter. */
+const OF_QUEUE = "queue = $1::int and";
+
 /** Writes a uuid without its hyphens. */
 const hex = (column: string) => `replace(${column}::text, '-', '')`;
-/** Writes a list of uuids without hyphens; hex() of each would take more than storing it. */
+/** Writes a list of uuids without hyphens; hex() of each takes longer than to store it. */
 const list = (column: string, table: string) =>
   `coalesce((select replace(string_agg(${column}, ','), '-', '') from ${table}), '')`;
-/** Writes the rows of a batch, which is the first parameter. */
+/** Writes the rows of a batch, the first parameter. */
 const batch = (columns: string) => `json_to_recordset($1::json) as input (${columns})`;
 
 /**
  * Writes the statements of a queue, with the names and in the order of those for a file. Its number is
- * the last parameter of most. The schema is quoted, and the sender a name of this process, which
- * ignores its own notifications.
+ * the last parameter of most. The schema is quoted; a process ignores notifications of its own sender.
  */
 export function writeStatements(schema: string, channel: string, sender: string) {
   const event = `${schema}.event`;
   const member = `${schema}.member`;
   const entry = `${schema}.entry`;
+  const shared = writeShared(NOW, { event, member, least: "least", greatest: "greatest" });
   const notify = (hasEvents: boolean, keys = "''") =>
     `pg_notify('${channel}', '${sender} ${hasEvents ? "events" : ""} ' || ${keys})`;
   const keys = list("key::text", "recorded");
@@ -64,9 +60,14 @@ export function writeStatements(schema: string, channel: string, sender: string)
     )
     select count(*) as count from removed`;
 
+  const dead = { position: "($1::bigint, $2::bigint)", condition: "queue = $3::int and" };
+  // The errors are too long for an index: it has their hashes.
+  const ofFailure = `${dead.condition} hashtext(failure) = hashtext($4) and failure = $4 and`;
+  const deadOf = { ...dead, condition: ofFailure };
+
   return {
-    // Insert in the order of the keys: two processes that store the same uuids then wait for each
-    // other without a deadlock. An expired row is replaced. Columns are read faster than JSON.
+    // In the order of the keys: processes that store the same uuids have no deadlock. An expired row is
+    // replaced. Columns are read faster than JSON.
     store: `
       with input as materialized (
         select *, nextval('${schema}.event_id_seq') as id
@@ -103,10 +104,10 @@ export function writeStatements(schema: string, channel: string, sender: string)
     outcomes: `select ${hex("key")} as key, value from ${schema}.outcome
       where key = any($1::uuid[]) and expires_at > ${NOW}`,
 
-    findOwned: `select ${CLAIMED} from ${event} as event
+    findOwned: `select started, ${shared.claimed} from ${event} as event
       where owner = $1 and id <> all($2::bigint[]) order by id`,
-    // Search from a time on: dead rows of earlier claims need not be read again. A member without
-    // a row claims nothing: it would keep its events for ever.
+    // From a time on: dead rows of earlier claims are not read again. A member without a row would keep
+    // its events for ever.
     claim: `
       with due as materialized (
         select id from ${event}
@@ -116,7 +117,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
       ), claimed as (
         update ${event} as event set owner = $1, started = event.started + 1
         from due where event.id = due.id
-        returning ${CLAIMED}, run_at as "runAtMs"
+        returning started, ${shared.claimed}, run_at as "runAtMs"
       )
       select * from claimed order by "runAtMs", id`,
 
@@ -169,19 +170,14 @@ export function writeStatements(schema: string, channel: string, sender: string)
       ), alive as (
         insert into ${member} as stored (id, queue, is_worker, seen_at, since)
         select id, $2::int, "isWorker", ms, ms from input, clock order by id
-        on conflict (id) do update set is_worker = excluded.is_worker, seen_at = excluded.seen_at,
-          since = case when stored.seen_at between excluded.seen_at - ${LEASE_MS}
-            and excluded.seen_at + ${MAX_CLOCK_SKEW_MS} then stored.since else excluded.since end
+        on conflict (id) do update set ${shared.beat}
         returning since
       ), dead as materialized (
         select id from ${member} where queue = $2::int and seen_at < ${NOW} - ${LEASE_MS}
           and id not in (select id from input)
           and exists (select from alive where since <= ${NOW} - ${LEASE_MS})
       ), released as (
-        update ${event} set owner = null, stalls = stalls + 1, run_at = least(run_at, ${NOW}),
-          failed_at = case when stalls >= ${MAX_STALLS} then ${NOW} end, failure = '"${STALLED}"',
-          errors = case when stalls < ${MAX_STALLS} then errors
-            else coalesce(rtrim(errors, ']') || ',', '[') || '{"at":' || ${NOW} || ',"error":"${STALLED}"}]' end
+        update ${event} set ${shared.stall}
         from dead where owner = dead.id
       )
       delete from ${member} using dead where ${schema}.member.id = dead.id`,
@@ -189,26 +185,21 @@ export function writeStatements(schema: string, channel: string, sender: string)
     forgetMember: `delete from ${member} where id = $1`,
     giveBack: `update ${event} set owner = null where owner = $1`,
 
-    deadLetters: listDead(event),
-    newestDeadLetters: listDead(event, { newestFirst: true }),
-    deadLettersOf: listDead(event, { isOfFailure: true }),
-    newestDeadLettersOf: listDead(event, { isOfFailure: true, newestFirst: true }),
-    deadGroups: `select failure, count(*) as count, count(distinct person) as users,
-        min(failed_at) as "firstAtMs", max(failed_at) as "lastAtMs" from ${event}
-      where queue = $1::int and failed_at is not null
-      group by failure order by count(*) desc, max(failed_at) desc limit ${MAX_DEAD_GROUPS}`,
-    // Count a run more, so that a late report on an earlier run changes nothing.
+    deadLetters: shared.listDead(dead),
+    newestDeadLetters: shared.listDead({ ...dead, newestFirst: true }),
+    deadLettersOf: shared.listDead(deadOf),
+    newestDeadLettersOf: shared.listDead({ ...deadOf, newestFirst: true }),
+    deadGroups: shared.deadGroups(OF_QUEUE),
     retry: `
       with retried as (
-        update ${event} set failed_at = null, started = started + 1, failures = 0,
-          stalls = 0, run_at = ${NOW}, pause = 0
+        update ${event} set ${shared.retry}
         where id = any($1::bigint[]) and queue = $2::int and failed_at is not null
         returning 1
       )
       select count(*) as count, ${notify(true)}::text from retried`,
     discard: remove("and failed_at is not null"),
 
-    scanEvents: `select id::text, body as text, ${STATE} as state from ${event} as event
+    scanEvents: `select id::text, body as text, ${shared.state} as state from ${event} as event
       where queue = $2::int and event.id > $1::bigint order by event.id limit ${PAGE}`,
     scanOutcomes: `select key::text as id, value as text, 'outcome' as state from ${schema}.outcome
       where key > $1::uuid order by key limit ${PAGE}`,
@@ -250,67 +241,29 @@ export function writeStatements(schema: string, channel: string, sender: string)
     secret: `update ${schema}.queue set secret = coalesce(secret, $1) where id = $2::int
       returning secret`,
 
-    // The rows of other programs: a number at the limit of its type fails the statements above.
-    bury: `update ${event} as event set owner = null, started = 0, failures = 0, stalls = 0, pause = 0,
-      run_at = ${NOW}, failed_at = ${NOW}, failure = '"${ROW_INVALID}"',
-      errors = '[{"at":' || ${NOW} || ',"error":"${ROW_INVALID}"}]'
-      where queue = $1::int and not (${ROW_IS_VALID})`,
+    // A number of another program at the limit of its type fails the statements above.
+    bury: `update ${event} as event set ${shared.bury}
+      where ${OF_QUEUE} not (${ROW_IS_VALID})`,
 
-    // A copy that was restored or replicated may have rows, and a sequence from before them.
+    // A restored or replicated sequence may be from before its rows.
     advanceIds: `${advance(schema, "event")} union all ${advance(schema, "entry")}`,
 
-    find: `
-      select found.id::text, body, coalesce(failures + stalls + (owner is not null)::int, 0) as attempts, errors,
-        coalesce(failed_at, run_at) as "atMs", case when is_discarded then 'discarded'
-          when event.id is null then 'handled' else ${STATE} end as state
-      from (
-        select id, false as is_discarded from ${event}
-          where uuid_hash = $1 and queue = $4::int and failed_at is not null
-        union select event_id, is_discarded from ${schema}.delivery
-          where key between $2 and $3 and expires_at > ${NOW}
-      ) as found left join ${event} as event on event.id = found.id order by found.id`,
-
-    stats: `
-      select
-        (select count(*) from ${event}
-          where queue = $1::int and ${DUE} and run_at <= ${NOW}) as waiting,
-        (select count(*) from ${event} where queue = $1::int and owner is not null) as active,
-        (select count(*) from ${event}
-          where queue = $1::int and ${DUE} and run_at > ${NOW}) as delayed,
-        (select count(*) from ${event}
-          where queue = $1::int and failed_at is not null) as "deadLetters",
-        (select coalesce(greatest(0, ${NOW} - min(run_at)), 0) from ${event}
-          where queue = $1::int and ${DUE}) as "oldestWaitingMs",
-        (select count(*) from ${member} where queue = $1::int and is_worker
-          and seen_at between ${NOW} - ${LEASE_MS} and ${NOW} + ${MAX_CLOCK_SKEW_MS}) as workers`,
+    find: shared.find(`
+      select id, false as is_discarded from ${event}
+        where uuid_hash = $1 and queue = $4::int and failed_at is not null
+      union select event_id, is_discarded from ${schema}.delivery
+        where key between $2 and $3 and expires_at > ${NOW}`),
+    stats: shared.stats(OF_QUEUE),
 
     purge: purge(schema, "delivery"),
     purgeOutcomes: purge(schema, "outcome"),
-    releaseOrphans: `update ${event} as event set owner = null, stalls = stalls + 1,
-      run_at = least(run_at, ${NOW})
-      where queue = $1::int and owner is not null
+    releaseOrphans: `update ${event} as event set ${shared.release}
+      where ${OF_QUEUE} owner is not null
         and not exists (select from ${member} as member where member.id = event.owner)`,
   } as const;
 }
 
-/**
- * Lists a page of dead letters before or after one of them. The errors are too long for an index: it has
- * their hashes.
- */
-function listDead(event: string, { isOfFailure = false, newestFirst = false } = {}): string {
-  const [after, order] = newestFirst ? ["<", "desc"] : [">", "asc"];
-  const ofFailure = "hashtext(failure) = hashtext($4) and failure = $4 and";
-  return `select id::text, body, errors, failures + stalls as attempts,
-      'dead' as state, failed_at as "atMs", ${NOW} as "listedAtMs" from ${event} as event
-    where queue = $3::int and ${isOfFailure ? ofFailure : ""} failed_at is not null
-      and (failed_at, event.id) ${after} ($1::bigint, $2::bigint)
-    order by failed_at ${order}, event.id ${order} limit ${PAGE}`;
-}
-
-/**
- * Writes the statement that moves the sequence of a table past its ids; a role may lack the right to see
- * or to move that of the queues.
- */
+/** Moves the sequence of a table past its ids; a role may lack the right to move that of the queues. */
 export function advance(schema: string, table: "event" | "queue" | "entry"): string {
   const sequence = `'${schema}.${table}_id_seq'`;
   const last = `coalesce(pg_sequence_last_value(${sequence}), 0)`;
@@ -320,10 +273,7 @@ export function advance(schema: string, table: "event" | "queue" | "entry"): str
     where id < ${MAX_ID} having max(id) > ${seen}`;
 }
 
-/**
- * One process at a time finds a row: the others skip those that it has locked. Rows of a clock that was
- * far ahead get the end that new ones have.
- */
+/** Processes skip the rows of each other. Rows of a clock that was far ahead get the end of new ones. */
 function purge(schema: string, table: string): string {
   const name = `${schema}.${table}`;
   const find = (condition: string) => `materialized (

@@ -8,17 +8,14 @@ import {
   type RedisSettings,
 } from "./options";
 
-/** Stores that wait for Redis are sent within 1 s of its return. */
+/** Events that wait for Redis are stored within 1 s of its return. */
 const retryStrategy = (times: number) => pauseAfter(times, { firstMs: 20, longestMs: 250 });
-/** A rejection, such as of the password, lasts until an operator changes something. */
+/** A rejection lasts until an operator changes something. */
 const REJECTED_MS = 2_000;
 const RECONNECT_MS = 50;
 const LOADING_MS = 100;
 
-/**
- * The defaults of ioredis wait for more than 25 s where the service waits for 15 s: here a command
- * fails fast, and its caller decides whether to retry it.
- */
+/** The service waits for 15 s, ioredis for 25 s: here a command fails fast, and its caller retries. */
 const ROLES = {
   store: {
     enableOfflineQueue: false,
@@ -33,18 +30,17 @@ const ROLES = {
     // ioredis handles no failure of its own resubscription.
     autoResubscribe: false,
   },
-  // Blocking commands take up to 5 s, and end by themselves.
+  // Blocking commands take up to 5 s.
   worker: { maxRetriesPerRequest: null, socketTimeout: 15_000, commandTimeout: undefined },
 } as const satisfies Record<string, RedisOptions>;
 
-/** Options that an app may have set for itself, and that change replies, or when and where commands run. */
+/** Options of the app that change replies, or when and where commands run. */
 const OWN_OPTIONS = {
   // With it, ioredis takes the replies of the scripts of BullMQ apart.
   enableAutoPipelining: false,
   autoResendUnfulfilledCommands: true,
   blockingTimeout: undefined,
-  // While Redis loads its data, a worker could not complete events; sentinels check the role by it.
-  // ioredis writes to the console when the user may not run INFO.
+  // While Redis loads its data, a worker cannot complete events; sentinels check the role by it.
   enableReadyCheck: true,
   monitor: false,
   readOnly: false,
@@ -55,8 +51,8 @@ const OWN_OPTIONS = {
 } as const satisfies RedisOptions;
 
 /**
- * A primary that is cut off from its sentinels accepts writes that are lost once it is back. The
- * detector disconnects from it as soon as another server takes over.
+ * A primary that is cut off from its sentinels accepts writes that are lost later: the detector
+ * disconnects from it when another server takes over.
  */
 const SENTINEL_OPTIONS = {
   failoverDetector: true,
@@ -75,14 +71,14 @@ export function openConnection(settings: RedisSettings, role: keyof typeof ROLES
     const client = createClient(settings, {
       ...OWN_OPTIONS,
       connectTimeout: 2_000,
-      // The default waits 1 s and more, also when Redis loads its data within milliseconds.
+      // By default 1 s and more.
       maxLoadingRetryTime: LOADING_MS,
       disconnectTimeout: 300,
       lazyConnect: false,
       retryStrategy: (times) => (isRejected ? REJECTED_MS : retryStrategy(times)),
       ...ROLES[role],
       ...(hasSentinels(settings.connection) && SENTINEL_OPTIONS),
-      // A former primary turns read-only when another takes over: connect to the new one.
+      // A former primary turns read-only: connect to the new one.
       reconnectOnError: ({ message }: Error) => message.startsWith("READONLY"),
       connectionName: `push-webhooks-${role}`,
     });
@@ -93,14 +89,13 @@ export function openConnection(settings: RedisSettings, role: keyof typeof ROLES
     client.on("connect", () => {
       isRejected = false;
     });
-    // ioredis ends a connection for good when a failover is announced while the connection asks the
-    // sentinels for the primary.
+    // ioredis ends it for good when a failover is announced while it asks the sentinels.
     client.on("end", () => {
       setTimeout(() => {
         if (!isEnded) client.connect().catch(() => {});
       }, RECONNECT_MS).unref();
     });
-    // BullMQ blocks on a copy of a connection: the copy has the same options and the same end.
+    // BullMQ blocks on a copy, which has the same options and the same end.
     client.duplicate = open;
     clients.push(client);
     return client;
@@ -108,9 +103,9 @@ export function openConnection(settings: RedisSettings, role: keyof typeof ROLES
 
   const redis = open();
   return {
-    /** Or a `Cluster`, which has the same commands. */
+    /** Or a `Cluster`. */
     redis,
-    /** Closes it and the copies that BullMQ made of it, and rejects their commands. */
+    /** Closes it and its copies, and rejects their commands. */
     end(): void {
       isEnded = true;
       for (const client of clients) endClient(client);
@@ -149,21 +144,21 @@ function toClusterOptions(
     scripts: undefined,
     clusterRetryStrategy: clusterRetryStrategy as (times: number) => number,
     slotsRefreshTimeout: 1_000,
-    // A frozen node redirects no command: only a refresh shows that another has its slots.
+    // A frozen node redirects no command: only a refresh finds its successor.
     slotsRefreshInterval: 1_000,
     redisOptions: { ...(given as RedisOptions), ...role },
   } satisfies ClusterOptions;
 }
 
 /**
- * `disconnect()` alone leaves the commands of a client that is reconnecting pending for ever, and
- * BullMQ waits for them with timers that keep the process.
+ * `disconnect()` alone leaves the commands of a reconnecting client pending for ever, and BullMQ waits
+ * for them with timers that keep the process.
  */
 function endClient(redis: Redis): void {
   // ioredis starts a timer for a connection that has ended.
   if (redis.status === "end") return;
-  // ioredis hears the first error of a stream. One that ends within its TLS handshake may have a
-  // second, the alert of the server, which would end the process. A cluster has no stream.
+  // ioredis hears the first error of a stream. The second, an alert of TLS, would end the process. A
+  // cluster has no stream.
   (redis.stream as typeof redis.stream | undefined)?.on("error", () => {});
   const wasReconnecting = redis.status === "reconnecting" && !redis.isCluster;
   redis.disconnect();
@@ -177,27 +172,23 @@ export function listServers(redis: Redis): Redis[] {
   return redis.isCluster ? (redis as unknown as Cluster).nodes("master") : [redis];
 }
 
-/** Returns the first line of the message of an error of Redis, or its code; no arguments. */
+/** Returns the first line of the message of an error, or its code; no arguments. */
 export function describeRedisError(error: unknown): string {
   const { message, code, name, cause } = createNeutralCause(error) as NodeJS.ErrnoException;
-  // An attempt on several addresses fails with an AggregateError, whose message is empty.
+  // The message of an AggregateError, of several addresses, is empty.
   if (message === "") return code ?? name;
   const { lastNodeError } = Object(error) as { lastNodeError?: unknown };
   const detail = lastNodeError ?? cause;
   return detail instanceof Error ? `${message} ${describeRedisError(detail)}` : message;
 }
 
-/**
- * The codes of the error replies of a server that will accept the command soon, or of a cluster where
- * another server does, once the client knows it. Too many clients have none: the reply is a bare `ERR`,
- * and ioredis adds nothing to it. Redis does not translate its replies.
- */
+/** Error replies of a server, or of a node of a cluster, that will accept the command soon. */
 const TRANSIENT =
   /^(LOADING|BUSY|MASTERDOWN|CLUSTERDOWN|NOREPLICAS|TRYAGAIN|MOVED|ASK|ERR max number of clients)\b/;
 
 /**
  * Returns the reply of a Redis that rejects a command, such as `WRONGPASS`, until an operator changes
- * something; undefined for an outage. A cluster hides the reply of its last node in the error.
+ * something; undefined for an outage. The error of a cluster has it inside.
  */
 export function findRedisRejection(error: unknown): Error | undefined {
   const { name, message, lastNodeError } = Object(error) as Error & { lastNodeError?: unknown };
@@ -205,7 +196,7 @@ export function findRedisRejection(error: unknown): Error | undefined {
   return name === "ReplyError" && !TRANSIENT.test(message) ? (error as Error) : undefined;
 }
 
-/** Returns the reply of INFO; an empty text of a Redis that rejects it to its user. */
+/** Returns the reply of INFO; "" from a Redis that rejects it. */
 export async function readInfo(server: Redis, section = "default"): Promise<string> {
   try {
     return await server.info(section);
@@ -215,7 +206,7 @@ export async function readInfo(server: Redis, section = "default"): Promise<stri
   }
 }
 
-/** Returns a field of the reply of INFO; undefined when Redis does not say. */
+/** Returns a field of the reply of INFO. */
 export function readInfoField(text: string, field: string): string | undefined {
   return new RegExp(`^${field}:(\\S*)`, "m").exec(text)?.[1];
 }

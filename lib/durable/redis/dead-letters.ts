@@ -14,7 +14,7 @@ import {
 import { ERASED, isJobId, PAUSED, readJobData, startOf, type JobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
-/** How many identifiers Redis compares at a time: about 1 ms of its time. */
+/** About 1 ms of Redis. */
 const SCAN_COUNT = 1_000;
 const PAGE_LENGTH = 100;
 const FRESH_MS = 1_000;
@@ -33,7 +33,7 @@ const BURY = `
   redis.call("HSET", KEYS[2], ARGV[1], ARGV[2])
   redis.call("HSET", KEYS[3], ARGV[1], ARGV[3])
   return 1`;
-/** ARGV: the position after which the page begins, or before which it ends. Its dead letter may have been removed. */
+/** ARGV: the position after which the page begins, or before which it ends; its dead letter may be gone. */
 const PAGE = `
   local rank = redis.call("ZRANK", KEYS[1], ARGV[2])
   local first = rank and rank + 1 or redis.call("ZCOUNT", KEYS[1], "-inf", "(" .. ARGV[1])
@@ -43,7 +43,7 @@ const PAGE = `
     first = math.max(0, last - ${PAGE_LENGTH - 1})
   end
   return last < 0 and {} or redis.call("ZRANGE", KEYS[1], first, last, "WITHSCORES")`;
-/** ARGV: the time of the failure, or "" to discard it: an event that was retried and failed again stays. */
+/** ARGV: the time of the failure, as an event that failed again stays, or "" to discard it. */
 const REMOVE = `
   local score = redis.call("ZSCORE", KEYS[1], ARGV[1])
   if not score or (ARGV[2] ~= "" and tonumber(score) ~= tonumber(ARGV[2])) then
@@ -61,25 +61,22 @@ export class RedisDeadLetters {
   readonly #jobs: Jobs;
   readonly #redis: Redis;
   readonly #dedupeTtlMs: number;
-  /** How the keys of the queue begin. */
   readonly #head: string;
   /** The sorted set of the identifiers, by the time of the failure. */
   readonly #listKey: string;
-  /** The hash of the events, by identifier. */
   readonly #eventsKey: string;
-  /** The hash of their failures and users. */
   readonly #failuresKey: string;
-  /** A console lists each group right after it has counted them. */
+  /** A console lists each group after it has counted them. */
   #failed: { atMs: number; all: Promise<readonly Failed[]> } | undefined;
 
-  constructor(jobs: Jobs, redis: Redis, { prefix, name, dedupeTtlMs }: RedisSettings) {
+  constructor(jobs: Jobs, redis: Redis, { head, dedupeTtlMs }: RedisSettings) {
     this.#jobs = jobs;
     this.#redis = redis;
     this.#dedupeTtlMs = dedupeTtlMs;
-    this.#head = `${prefix}:${name}`;
-    this.#listKey = `${this.#head}:dead`;
-    this.#eventsKey = `${this.#head}:dead:events`;
-    this.#failuresKey = `${this.#head}:dead:failures`;
+    this.#head = head;
+    this.#listKey = `${head}:dead`;
+    this.#eventsKey = `${head}:dead:events`;
+    this.#failuresKey = `${head}:dead:failures`;
   }
 
   /** Returns false if the event was erased. */
@@ -93,7 +90,7 @@ export class RedisDeadLetters {
     return Number(await this.#redis.eval(BURY, 4, ...keys, id, ...values)) === 1;
   }
 
-  /** Forgets the uuid of a job; if this fails, the uuid stays until it expires. */
+  /** Forgets the uuid of a job, at the latest when it expires. */
   async forget({ id = "", deduplicationId = "" }: Job<JobData>): Promise<void> {
     const uuidKey = this.#uuidKeyOf(id.slice(0, id.indexOf("-")));
     const forgotten = this.#jobs.queue().removeDeduplicationKey(deduplicationId);
@@ -132,7 +129,6 @@ export class RedisDeadLetters {
       .map(({ people: _people, ...group }) => group);
   }
 
-  /** Finds dead letters, and the jobs of a uuid. */
   async find(uuidHash: string): Promise<StoredState[]> {
     const [letters, ids] = await Promise.all([
       this.#findDeadLetters(uuidHash),
@@ -174,7 +170,7 @@ export class RedisDeadLetters {
     return this.#readAll(page.flatMap(({ id, atMs }) => [id, String(atMs)]));
   }
 
-  /** Reads the failures of all dead letters, the oldest first, unless it has just done so. */
+  /** Reads all failures, the oldest first, unless it has just done so. */
   #readFailed(): Promise<readonly Failed[]> {
     const nowMs = performance.now();
     if (this.#failed === undefined || nowMs - this.#failed.atMs >= FRESH_MS) {
@@ -202,14 +198,14 @@ export class RedisDeadLetters {
     return Number(await this.#redis.eval(REMOVE, 4, ...keys, id, score, this.#dedupeTtlMs));
   }
 
-  /** Reads the dead letters of a list of identifiers, each before its time. */
+  /** Reads the dead letters of a list of identifiers and times. */
   async #readAll(list: readonly string[]): Promise<StoredDeadLetter[]> {
     const ids = list.filter((_, index) => index % 2 === 0);
     if (ids.length === 0) return [];
     const texts = await this.#redis.hmget(this.#eventsKey, ...ids);
     return ids.flatMap((id, index): StoredDeadLetter | [] => {
       const text = texts[index] ?? undefined;
-      // Another process may have retried or discarded it meanwhile.
+      // Another process may have removed it.
       if (text === undefined) return [];
       const letter = parseJson(text);
       const { body, errors } = readJobData(letter);
@@ -269,10 +265,10 @@ export class RedisDeadLetters {
     const score = (await this.#redis.zscore(this.#listKey, id)) ?? "";
     const [letter] = await this.#readAll([id, score]);
     if (letter === undefined || score === "") return 0;
-    // BullMQ rejects the identifiers of other programs; they must not keep the others from a retry.
+    // BullMQ rejects the identifiers of other programs.
     if (!isJobId(id)) return 0;
     const { body, errors } = letter;
-    // A process that ends in between leaves the dead letter beside the job: the event is not lost.
+    // A process that ends in between leaves both: the event is not lost.
     await this.#jobs.addAgain(id, { body, errors });
     return this.#remove(id, score);
   }

@@ -4,10 +4,10 @@ import { createFormat, planMigration, type MigrationPlan, type StoreFormat } fro
 import { findRedisRejection } from "./connection";
 import type { RedisSettings } from "./options";
 
-/** The changes of the keys of a queue since the first format, as Lua: `ARGV[1]` is how they begin. */
+/** The changes of the keys since the first format, as Lua: `ARGV[1]` is how they begin. */
 const MIGRATIONS: Migrations<string> = {};
 
-/** Writes the numbers, after the changes, unless another process has written them since they were read. */
+/** Writes the numbers after the changes, unless another process has. */
 const writeNumbers = (steps: readonly string[]) => `
   if redis.call("HGET", KEYS[1], "schema") ~= (ARGV[2] ~= "" and ARGV[2]) then
     return
@@ -16,17 +16,15 @@ const writeNumbers = (steps: readonly string[]) => `
   redis.call("HSET", KEYS[1], "schema", ARGV[3], "events", ARGV[4], "writtenBy", ARGV[5])`;
 
 /**
- * Migrates the keys of a queue to this version. A queue without a format is empty, or its keys were
- * removed; its events have numbers of their own.
+ * Migrates the keys of a queue to this version; one without a format is empty.
  *
  * @throws QueueError `REDIS_NEWER`, `REDIS_OLDER`.
  */
 export async function prepareFormat(
   redis: Redis,
-  { prefix, name }: Pick<RedisSettings, "prefix" | "name">,
+  { head }: Pick<RedisSettings, "head">,
   migrations = MIGRATIONS,
 ): Promise<void> {
-  const head = `${prefix}:${name}`;
   const key = `${head}:format`;
   const [found, ...rest] = await redis.hmget(key, "schema", "events", "writtenBy");
   const store = { engine: "REDIS", what: `redisQueue: the queue ${head}` } as const;
@@ -36,7 +34,7 @@ export async function prepareFormat(
       : { steps: [], format: createFormat(migrations) };
   if (format === undefined) return;
   const numbers = [format.schema, format.events, format.writtenBy];
-  // A Redis that is full takes no event either, and the next connection tries again.
+  // The next connection to a full Redis tries again.
   const values = [head, found ?? "", ...numbers];
   await redis.eval(writeNumbers(steps), 1, key, ...values).catch((error: unknown) => {
     if (findRedisRejection(error)?.message.startsWith("OOM ") !== true) throw error;

@@ -3,11 +3,11 @@ import type { Redis } from "ioredis";
 import { MAX_TIME_MS, type NewEvent } from "../storage";
 import type { RedisSettings } from "./options";
 
-/** The data of a job of BullMQ: an event, and what is known of its failed attempts. */
+/** The data of a job of BullMQ. */
 export interface JobData {
-  /** A text, so that BullMQ parses nothing that a sender chose. */
+  /** A text: BullMQ parses nothing that a sender chose. */
   body: string;
-  /** The failed attempts, as `addFailure` writes them. */
+  /** As `addFailure` writes them. */
   errors: string | null;
   /** When its handlers run again. */
   dueAtMs?: number | undefined;
@@ -15,13 +15,10 @@ export interface JobData {
   isErased?: boolean;
 }
 
-/**
- * The data of a job whose event was erased: a job that is locked cannot be removed. The worker that takes
- * it, or runs it, completes it.
- */
+/** The data of a job whose event was erased: its worker completes it, as a locked job cannot be removed. */
 export const ERASED = '{"isErased":true}';
 
-/** The jobs of a queue. */
+/** What {@link createJobs} returns. */
 export type Jobs = ReturnType<typeof createJobs>;
 
 /** Where BullMQ 5 moves the waiting jobs of a queue that is paused; BullMQ 6 knows no such type. */
@@ -67,24 +64,22 @@ export function readJobData(data: unknown): JobData {
 }
 
 /** Opens the jobs of a queue, by the documented methods of BullMQ. */
-export function createJobs(redis: Redis, { prefix, name, dedupeTtlMs }: RedisSettings) {
+export function createJobs(redis: Redis, { prefix, name, head, dedupeTtlMs }: RedisSettings) {
   let opened: Queue<JobData> | undefined;
-  const keyOf = (id: string) => `${prefix}:${name}:${id}`;
+  const keyOf = (id: string) => `${head}:${id}`;
 
-  /**
-   * Opens the queue of BullMQ on the first call, when Redis was reached: one whose connection ends
-   * before is rejected for ever. A user that may not run INFO can add events, too.
-   */
+  /** Opens the queue of BullMQ when Redis was reached: otherwise it may be rejected for ever. */
   function queue(): Queue<JobData> {
     if (opened !== undefined) return opened;
     opened = new Queue(name, {
       connection: redis,
       prefix,
+      // The user may lack the right to INFO.
       skipVersionCheck: true,
       // This package reads no events of BullMQ.
       streams: { events: { maxLen: 100 } },
       defaultJobOptions: {
-        // The worker decides: an event that exhausted its attempts is moved out of BullMQ.
+        // The worker decides: it moves dead letters out of BullMQ.
         attempts: 1_000_000,
         backoff: { type: "custom" },
         removeOnComplete: true,
@@ -96,7 +91,7 @@ export function createJobs(redis: Redis, { prefix, name, dedupeTtlMs }: RedisSet
     return opened;
   }
 
-  /** Returns undefined for a job that is gone, or that is no JSON. */
+  /** Returns undefined for a job that is gone or no JSON. */
   async function read(id: string) {
     try {
       const job = await queue().getJob(id);
@@ -117,10 +112,7 @@ export function createJobs(redis: Redis, { prefix, name, dedupeTtlMs }: RedisSet
     async update(id: string, data: JobData): Promise<boolean> {
       return Number(await redis.eval(UPDATE, 1, keyOf(id), JSON.stringify(data))) === 1;
     },
-    /**
-     * Removes counts of active jobs that are no numbers, which this package does not write: a script of
-     * BullMQ fails at them after it has made a job active, and when it looks for stalled jobs.
-     */
+    /** Removes counts of other programs that are no numbers: scripts of BullMQ fail at them. */
     async repairCounts(): Promise<void> {
       const ids = await queue().getRanges(["active"], 0, MAX_ACTIVE);
       for (const id of ids) {
@@ -130,7 +122,7 @@ export function createJobs(redis: Redis, { prefix, name, dedupeTtlMs }: RedisSet
         if (wrong.length > 0) await redis.hdel(key, ...wrong);
       }
     },
-    /** Adds the job of an event, unless its uuid is kept; returns the content that is kept. */
+    /** Adds the job of an event unless its uuid is kept; returns the content that is kept. */
     async add(event: NewEvent): Promise<string> {
       const { id = "" } = await queue().add(
         "event",
@@ -139,14 +131,13 @@ export function createJobs(redis: Redis, { prefix, name, dedupeTtlMs }: RedisSet
       );
       return id.slice(UUID_DIGITS + 1);
     },
-    /** Adds a job whose uuid is kept, unless there is one of this identifier. */
+    /** Adds a job whose uuid is kept, unless there is one of this id. */
     addAgain: (jobId: string, data: JobData) => queue().add("event", data, { jobId }),
-    /** Reads the job at a position: the oldest waiting, or the delayed one that is due first, is at 0. */
+    /** Reads the job at a position: at 0 is the oldest, or the one that is due first. */
     async at(type: "wait" | "delayed", position: number) {
       const [id] = await queue().getRanges([type], position, position, true);
       return id === undefined ? undefined : read(id);
     },
-    /** Removes the listeners of the queue; its connection has ended. */
     close: async () => opened?.close().catch(() => {}),
   };
 }

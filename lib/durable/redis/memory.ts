@@ -3,25 +3,24 @@ import { readInfoField } from "./connection";
 import type { RedisSettings } from "./options";
 
 const FULL_SHARE = 0.85;
-/** Below it, a shortage ends: near 85 %, workers and new events would alternate. */
+/** Below it, a shortage ends: workers and new events must not alternate. */
 const RELAXED_SHARE = 0.8;
 const READ_MS = 250;
-/** A script, because the key selects the node of a cluster that has the queue. */
+/** The key of the script selects the node of a cluster. */
 const INFO = 'return redis.call("INFO", "memory")';
 
 /**
- * Creates the check that keeps memory of Redis free for workers: at maxmemory they cannot take events
- * out of the queue. While events are stored, it reads the memory every 250 ms. Logs the beginning and
- * the end of a shortage.
+ * Creates the check that keeps memory free for workers, who can take no events at maxmemory. Logs the
+ * beginning and the end of a shortage.
  *
  * @throws (by the check) Error from 85 % of maxmemory on, until Redis uses less than 80 %.
  */
-export function createMemoryCheck(redis: Redis, { prefix, name, logger }: RedisSettings) {
+export function createMemoryCheck(redis: Redis, { head, logger }: RedisSettings) {
   let shortage: Error | undefined;
   let readAtMs = Number.NEGATIVE_INFINITY;
 
   async function read(): Promise<void> {
-    const info = String(await redis.eval(INFO, 1, `${prefix}:${name}:meta`));
+    const info = String(await redis.eval(INFO, 1, `${head}:meta`));
     const [usedBytes = 0, limitBytes = 0] = ["used_memory", "maxmemory"].map((field) =>
       Number(readInfoField(info, field) ?? 0),
     );
@@ -40,8 +39,7 @@ export function createMemoryCheck(redis: Redis, { prefix, name, logger }: RedisS
   return function assertMemory(): void {
     if (performance.now() - readAtMs >= READ_MS) {
       readAtMs = performance.now();
-      // No store awaits a reading. One that fails changes nothing: a Redis that does not show its
-      // memory rejects events itself when it is full.
+      // A Redis that does not show its memory rejects events itself.
       read().catch(() => {});
     }
     if (shortage !== undefined) throw shortage;

@@ -1,5 +1,4 @@
-import { isMembers } from "../../kit/validate-options";
-import { hasMethods, oneOf, wholeNumber } from "../../kit/validate-options";
+import { hasMethods, isMembers, oneOf, wholeNumber } from "../../kit/validate-options";
 import { findOptionProblem, HOST, isCount, PORT, TEXT } from "../connection-options";
 import {
   isName,
@@ -15,9 +14,9 @@ interface ServerAddress {
   port: number;
 }
 
-/** Options of a connection to Redis: those of ioredis, of which the usual ones are listed. */
+/** Options of ioredis, of which the usual ones are listed. */
 export interface RedisConnectionOptions {
-  /** A URL, as beside `tls` for a certificate of your own; other options come before its parts. */
+  /** A URL; other options come before its parts. */
   url?: string | undefined;
   host?: string | undefined;
   port?: number | string | undefined;
@@ -27,7 +26,7 @@ export interface RedisConnectionOptions {
   db?: number | undefined;
   /** Options of `tls.connect`. */
   tls?: object | undefined;
-  /** Sentinels, which know the primary; `name` is required with them. */
+  /** They know the primary; `name` is required with them. */
   sentinels?: readonly ServerAddress[] | undefined;
   /** The name of the group of sentinels. */
   name?: string | undefined;
@@ -36,16 +35,13 @@ export interface RedisConnectionOptions {
   [option: string]: unknown;
 }
 
-/**
- * A `Redis` or `Cluster` of ioredis. The queue duplicates it for connections of its own, and neither
- * uses nor closes the instance.
- */
+/** A `Redis` or `Cluster` of ioredis. The queue duplicates it, and neither uses nor closes it. */
 export interface RedisInstance {
   readonly isCluster: boolean;
   readonly options: object;
-  /** Creates an instance with the same options; the queue calls it once for each connection. */
+  /** Called once for each connection. */
   duplicate(...args: never[]): unknown;
-  /** Defines a command of a Lua script; BullMQ calls it, on a duplicate only. */
+  /** BullMQ calls it, on a duplicate only. */
   defineCommand(name: string, definition: { lua: string; numberOfKeys?: number }): unknown;
 }
 
@@ -53,12 +49,9 @@ type RedisConnection = string | RedisConnectionOptions | RedisInstance;
 
 /** Options of `redisQueue`. */
 export interface RedisQueueOptions extends QueueOptions {
-  /**
-   * The Redis that stores events: a URL, options of ioredis with `host`, `sentinels` or `cluster`, or
-   * an instance of ioredis, which is duplicated.
-   */
+  /** A URL, options of ioredis with `host`, `sentinels` or `cluster`, or an instance of ioredis. */
   connection: RedisConnection;
-  /** The beginning of every key; in a cluster it becomes the hash tag `{push}`. @default "push" */
+  /** How every key begins; in a cluster the hash tag `{push}`. @default "push" */
   prefix?: string | undefined;
   /**
    * The check that Redis loses no event that it confirmed (`appendonly yes`, `appendfsync always`,
@@ -68,15 +61,17 @@ export interface RedisQueueOptions extends QueueOptions {
    */
   durability?: "require" | "provider" | "warn" | "trust" | undefined;
   /**
-   * The number of replicas that must have an event before it counts as stored. `"all"`: each one that
-   * is connected to the primary, and at least one. @default "all" with sentinels, otherwise 0
+   * How many replicas must have an event before it counts as stored. `"all"`: each that is connected to
+   * the primary, and at least one. @default "all" with sentinels, otherwise 0
    */
   replicas?: number | "all" | undefined;
 }
 
-/** Options with every default filled in; a URL was read. */
+/** Options with all defaults; a URL was read. */
 export type RedisSettings = Omit<EngineSettings<RedisQueueOptions>, "connection"> & {
   connection: RedisConnectionOptions | RedisInstance;
+  /** How the keys of the queue begin, without the colon. */
+  head: string;
 };
 
 /** The packages of the engine, each with the oldest version that its tests pass with. */
@@ -105,23 +100,20 @@ export function resolveRedisOptions(options: RedisQueueOptions): RedisSettings {
     prefix: "push",
     durability: "require",
   });
-  const { prefix } = settings;
   const connection = withoutUrl(settings.connection);
   const replicas = options.replicas ?? (hasSentinels(connection) ? "all" : 0);
-  return { ...settings, connection, replicas, prefix: toKeyPrefix(connection, prefix) };
+  const prefix = toKeyPrefix(connection, settings.prefix);
+  return { ...settings, connection, replicas, prefix, head: `${prefix}:${settings.name}` };
 }
 
-/** Replaces a URL, in which no mistake was found, by the options of its parts. */
+/** Replaces a valid URL by the options of its parts. */
 function withoutUrl(connection: RedisConnection): RedisSettings["connection"] {
   if (isRedisInstance(connection)) return connection;
   const { url, ...options } = typeof connection === "string" ? { url: connection } : connection;
   return url === undefined ? options : { ...(readUrl(url) as RedisConnectionOptions), ...options };
 }
 
-/**
- * Reads a URL into options of ioredis, whose versions read some URLs in other ways; returns its
- * mistake as a text.
- */
+/** Reads a URL into options of ioredis, whose versions differ in this, or returns its mistake. */
 function readUrl(url: unknown): RedisConnectionOptions | string {
   if (typeof url !== "string" || !/^rediss?:\/\//i.test(url)) {
     return "It must begin with redis:// or, for TLS, rediss://.";
@@ -150,7 +142,7 @@ function readUrl(url: unknown): RedisConnectionOptions | string {
   };
 }
 
-/** A cluster keeps the keys of a script on one node only if they share a hash tag. */
+/** In a cluster, keys with one hash tag are on one node. */
 function toKeyPrefix(connection: RedisConnection, prefix: string): string {
   const { isCluster = optionsOf(connection).cluster !== undefined } = Object(connection) as {
     isCluster?: boolean;
@@ -177,7 +169,7 @@ export function hasSentinels(connection: RedisConnection): boolean {
   return (optionsOf(connection).sentinels ?? []).length > 0;
 }
 
-/** Returns the fault of a connection, or "" for a fault that the rule names already. */
+/** Returns the fault of a connection; "" for one that the rule names. */
 function findProblem(value: unknown): string | undefined {
   if (typeof value === "string") {
     const read = readUrl(value);

@@ -28,10 +28,9 @@ import { createRedisUserData } from "./user-data";
 import { RedisWorker } from "./worker";
 
 /**
- * Notes the job of each uuid, and sets outcomes and announces their keys, except for
- * challenges that have one. KEYS: a uuid's and an outcome's key in turn. ARGV: the account and the job of
- * the uuid, and the value of the outcome, or "". If the uuid has another job, nothing is set: neither a conflict nor a
- * replay records an outcome.
+ * Notes the job of each uuid, sets the outcomes of challenges that have none, and announces their keys.
+ * KEYS: of a uuid and of an outcome, in turn. ARGV: the account and the job of the uuid, and the value
+ * of the outcome, or "". Nothing is set for a uuid with another job: a conflict or a replay.
  */
 const RECORD = `
   local added = {}
@@ -54,25 +53,18 @@ const RECORD = `
   if #added > 0 then
     redis.call("PUBLISH", ARGV[3], table.concat(added, ","))
   end`;
-/** A uuid is noted before BullMQ keeps it, and must not expire before. */
+/** A uuid is noted before BullMQ keeps it. */
 const NOTE_MARGIN_MS = 1_000;
 const PING_MS = 2_000;
 
-/**
- * The store of a queue in Redis, whose events are jobs of BullMQ. Its connections reconnect by
- * themselves until `close()`.
- */
+/** The store of a queue in Redis, whose events are jobs of BullMQ. */
 export class RedisStore implements Storage, WorkerPool {
   readonly title = "Redis";
   readonly outageCode = "REDIS_UNREACHABLE";
-  // The process prepares a batch while Redis runs others; no fsync makes larger ones cheaper.
+  // The process prepares a batch while Redis runs others.
   readonly storeBatches = { maxItems: 32, maxRunning: 4 };
   readonly #settings: RedisSettings;
-  /** How the keys of the queue begin. */
-  readonly #head: string;
-  /** Where the keys of stored outcomes are announced. */
   readonly #channel: string;
-  /** The key of the names of the queues. */
   readonly #namesKey: string;
   readonly #connection: ReturnType<typeof openConnection>;
   readonly #subscriber: ReturnType<typeof openConnection>;
@@ -82,23 +74,20 @@ export class RedisStore implements Storage, WorkerPool {
   readonly #deadLetters: RedisDeadLetters;
   readonly #userData: ReturnType<typeof createRedisUserData>;
   readonly #journal: ReturnType<typeof createRedisJournal>;
-  /** Awaits replicas; undefined when the queue needs none. */
   readonly #confirm: ReturnType<typeof createReplicaConfirmation> | undefined;
-  // Without commands, a connection that is dead without having been closed would not be noticed.
+  // Otherwise, nobody notices that a connection is dead.
   readonly #pings = setInterval(() => this.#ping(), PING_MS).unref();
   #isOpen = false;
   #wasOpen = false;
-  /** Whether this process has listed the name of the queue. */
+  /** Whether its name is listed. */
   #isNamed = false;
   #onHint: ((hint: Hint) => void) | undefined;
   #onEnd: ((error: Error) => void) | undefined;
 
   constructor(settings: RedisSettings) {
-    const { prefix, name, replicas } = settings;
     this.#settings = settings;
-    this.#head = `${prefix}:${name}`;
-    this.#channel = `${this.#head}:outcomes`;
-    this.#namesKey = `${prefix}:queues`;
+    this.#channel = `${settings.head}:outcomes`;
+    this.#namesKey = `${settings.prefix}:queues`;
     this.#connection = openConnection(settings, "store");
     this.#subscriber = openConnection(settings, "subscriber");
     const { redis } = this.#connection;
@@ -109,13 +98,18 @@ export class RedisStore implements Storage, WorkerPool {
     this.#userData = createRedisUserData(this.#jobs, redis, settings);
     this.#journal = createRedisJournal(redis, settings);
     this.#confirm =
-      replicas === 0 ? undefined : createReplicaConfirmation(redis, this.#jobs, settings);
+      settings.replicas === 0 ? undefined : createReplicaConfirmation(redis, this.#jobs, settings);
     this.#listen();
   }
 
   startWorker(runner: Runner, context: WorkerContext): RedisWorker {
-    const [settings, jobs, deadLetters] = [this.#settings, this.#jobs, this.#deadLetters];
-    return new RedisWorker(runner, context, { settings, jobs, deadLetters, store: this });
+    return new RedisWorker(runner, {
+      settings: this.#settings,
+      jobs: this.#jobs,
+      deadLetters: this.#deadLetters,
+      availability: context.availability,
+      erase: (id) => this.#userData.erase("event", [id]),
+    });
   }
 
   async connect(onHint: (hint: Hint) => void): Promise<{ ended: Promise<Error> }> {
@@ -123,7 +117,7 @@ export class RedisStore implements Storage, WorkerPool {
     this.#onHint = onHint;
     try {
       if (redis.status !== "ready") await this.#whenReady();
-      // Watch from here on: the end of an earlier connection is no outage of this one.
+      // The end of an earlier connection is no outage of this one.
       const ended = new Promise<Error>((resolve) => (this.#onEnd = resolve));
       await this.#checkSetup();
       await Promise.all([
@@ -150,9 +144,9 @@ export class RedisStore implements Storage, WorkerPool {
 
   async store(events: readonly NewEvent[]): Promise<string[]> {
     this.#assertMemory();
-    // Redis runs this first, in the same round trip: no event is stored without its outcome.
+    // Redis runs this first: no event is stored without its outcome.
     const recording = this.#record(events.map((event) => ({ outcome: event.outcome, event })));
-    // Not addBulk: its transaction costs as much, and the events of a cluster have several nodes.
+    // Not addBulk: the events of a cluster have several nodes.
     const [kept] = await Promise.all([Promise.all(events.map(this.#jobs.add)), recording]);
     await this.#confirm?.(events);
     if (!this.#isNamed) await this.#connection.redis.sadd(this.#namesKey, this.#settings.name);
@@ -247,14 +241,13 @@ export class RedisStore implements Storage, WorkerPool {
     for (const { redis } of [this.#connection, this.#subscriber]) redis.ping().catch(() => {});
   }
 
-  /** The reads of the outcomes that are awaited, every 3 s, make up for a failure that is no rejection. */
+  /** A read every 3 s makes up for a failure that is no rejection. */
   #subscribe(): Promise<unknown> {
     return this.#subscriber.redis.subscribe(this.#channel).catch((error: unknown) => {
       if (findRedisRejection(error) !== undefined) throw error;
     });
   }
 
-  /** Rejects also when the server closes the connection without an error. */
   async #whenReady(): Promise<void> {
     const { redis } = this.#connection;
     const attempt = new AbortController();
@@ -269,23 +262,22 @@ export class RedisStore implements Storage, WorkerPool {
   }
 
   #outcomeKeyOf(key: string): string {
-    return `${this.#head}:outcome:${key}`;
+    return `${this.#settings.head}:outcome:${key}`;
   }
 
-  /** In one command, which Redis runs as a whole. */
   async #record(
     items: readonly { outcome: StoredOutcome | undefined; event?: NewEvent }[],
   ): Promise<void> {
+    const { head, dedupeTtlMs, outcomeTtlMs } = this.#settings;
     const keys: string[] = [];
     const args: string[] = [];
     for (const { outcome, event } of items) {
       const outcomeKey = outcome && this.#outcomeKeyOf(outcome.key);
-      const uuidKey = event && `${this.#head}:uuid:${event.uuidHash}`;
+      const uuidKey = event && `${head}:uuid:${event.uuidHash}`;
       // In a cluster, each key must be of the queue.
       keys.push(uuidKey ?? outcomeKey ?? "", outcomeKey ?? uuidKey ?? "");
       args.push(event?.key ?? "", event ? jobIdOf(event) : "", outcome?.value ?? "");
     }
-    const { dedupeTtlMs, outcomeTtlMs } = this.#settings;
     const ttls = [dedupeTtlMs + NOTE_MARGIN_MS, outcomeTtlMs];
     const { redis } = this.#connection;
     await redis.eval(RECORD, keys.length, ...keys, ...ttls, this.#channel, ...args);

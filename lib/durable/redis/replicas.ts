@@ -4,33 +4,24 @@ import type { NewEvent } from "../storage";
 import type { Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
-/** A replica that has not responded for longer is not awaited; usually, replicas respond each second. */
+/** A replica that has not responded for longer is not awaited. */
 const MAX_LAG_SEC = 4;
 const WAIT_MS = 1_000;
-/** A primary that was cut off from its replicas may have been replaced: connect anew. */
+/** The primary may have been replaced: connect anew. */
 const MAX_SHORTFALLS = 3;
-/**
- * Sentinels may have promoted a replica that left its primary. They need about 1 s for it, on a busy
- * machine some seconds, until they end the former primary.
- */
+/** On a busy machine, sentinels need some seconds to promote a replica that left its primary. */
 const ABSENT_MS = 5_000;
 
-/**
- * Creates the confirmation that enough replicas have some events that were stored. It throws when too
- * few confirm within 1 s, or when the server lacks an event.
- */
+/** Creates the confirmation that enough replicas have events; it throws otherwise. */
 export function createReplicaConfirmation(redis: Redis, jobs: Jobs, settings: RedisSettings) {
-  const { prefix, name, replicas } = settings;
-  const marker = `${prefix}:${name}:confirmed`;
+  const { head, replicas } = settings;
+  const marker = `${head}:confirmed`;
   let required = 1;
   let knownHistory: string | undefined;
   let attachedAtMs = 0;
   let shortfalls = 0;
 
-  /**
-   * Finds the server that has the keys of the queue. The pipeline is of that server: ioredis may send
-   * a part of a pipeline of a cluster only, and then takes the reply to one command for another's.
-   */
+  /** Finds the server that has the keys: of a pipeline of a cluster, ioredis may send only a part. */
   async function findOwner(): Promise<Redis> {
     if (!redis.isCluster) return redis;
     const asked = listServers(redis).map(async (server) => {
@@ -40,13 +31,10 @@ export function createReplicaConfirmation(redis: Redis, jobs: Jobs, settings: Re
     return Promise.any(asked);
   }
 
-  /**
-   * Counts the replicas of the primary, and for a while those that left it: see {@link ABSENT_MS}. A
-   * Redis that rejects INFO counts as one with a single replica.
-   */
+  /** Counts the replicas of the primary, and for a while those that left it; 1 without INFO. */
   async function countReplicas(server: Redis): Promise<number> {
     const text = await readInfo(server, "replication");
-    // A primary that was just promoted begins another history.
+    // A new primary begins another history.
     const history = readInfoField(text, "master_replid");
     const online = [...text.matchAll(/^slave\d+:.*,state=online,.*lag=(\d+)/gm)];
     const areAttached = online.length >= required || history !== knownHistory;
@@ -59,9 +47,8 @@ export function createReplicaConfirmation(redis: Redis, jobs: Jobs, settings: Re
   }
 
   /**
-   * WAIT concerns the earlier writes of its own connection, which may be newer than the events: write
-   * a marker, and prove afterwards that the server has the events. One that was promoted between the
-   * two may lack them.
+   * WAIT concerns the writes of its connection, which may be newer than the events: write a marker, then
+   * prove that the server has them. One that was promoted in between may lack them.
    */
   return async function confirm(events: readonly NewEvent[]): Promise<void> {
     const owner = await findOwner();

@@ -15,7 +15,7 @@ import {
 } from "./connection";
 import type { RedisSettings } from "./options";
 
-/** The lines that redis.conf must have: with `everysec` a power cut loses the last second. */
+/** With `everysec`, a power cut loses the last second. */
 const REQUIRED = {
   appendonly: "yes",
   appendfsync: "always",
@@ -25,10 +25,10 @@ const ADVICE =
   'With a managed service, check that it keeps every confirmed write (appendonly yes, appendfsync always or a transaction log, maxmemory-policy noeviction), then set durability: "provider".';
 
 const PROBE_MS = 1_000;
-/** Shorter than the limit of ioredis for a command, whose error has no code. */
+/** Shorter than the limit of ioredis. */
 const REPLY_MS = 1_000;
 
-/** The commands of this package and of BullMQ, each with a key of no other use; `=` is this key again. */
+/** The commands of this package and of BullMQ, before whose arguments a key comes; `=` is the key again. */
 const COMMANDS = `SET 1 PX 1000,GET,MGET,EXISTS,PTTL,PEXPIRE 1000,INCR,DEL
 HSET f 1,HSETNX f 1,HMSET f 1,HINCRBY f 1,HGET f,HMGET f,HGETALL,HVALS,HSCAN 0,HDEL f
 LPUSH x,RPUSH x,LRANGE 0 0,LINDEX 0,LLEN,LPOS x,RPOPLPUSH =,LREM 0 x
@@ -55,19 +55,13 @@ const TRY = `
   try("TIME")
   try("PUBLISH", ARGV[1], "")`;
 
-/**
- * Creates the check that the servers of a connection can be used, and lose nothing that they
- * confirmed; it throws QueueError, or Error for an outage.
- */
+/** Creates the check that servers lose nothing; it throws QueueError, or Error for an outage. */
 export function createSetupCheck(redis: Redis, settings: RedisSettings): () => Promise<void> {
   const { durability, logger } = settings;
   let lastWarning: string | undefined;
   let isUnanswered = false;
 
-  /**
-   * After a reply that never comes, a connection is of no use: the next reply would be taken for it. So
-   * the check goes on with a new one, without the question.
-   */
+  /** After a reply that never comes, the check goes on with a new connection, without the question. */
   async function readSetting(
     server: Redis,
     name: string,
@@ -118,7 +112,7 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
       );
     }
     if (durability === "trust") return;
-    // Until it is written, a Redis that ends starts empty. Not a QueueError: the queue waits.
+    // Until then, a Redis that ends starts empty. Not a QueueError: the queue waits.
     const isFirst = readInfoField(info, "aof_base_size") === "0";
     if (isFirst && readInfoField(info, "aof_rewrite_in_progress") === "1") {
       throw new Error("Redis writes its first append-only file.");
@@ -139,20 +133,20 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
   };
 }
 
-/** Does once, without a trace, what the queue does later; throws the first rejection of Redis. */
+/** Does once what the queue does later; throws the first rejection. */
 export async function tryCommands(
   redis: Redis,
   channel: string,
-  { prefix, name, replicas }: RedisSettings,
+  { head, replicas }: RedisSettings,
 ): Promise<void> {
-  const key = `${prefix}:${name}:check`;
+  const key = `${head}:check`;
   await redis.eval(TRY, 1, key, channel, ...COMMANDS).catch(ignore("OOM"));
   await redis.evalsha("0".repeat(40), 1, key).catch(ignore("NOSCRIPT"));
   await redis.bzpopmin(key, 0.01);
   if (replicas !== 0 && !redis.isCluster) await redis.wait(0, 1);
 }
 
-/** A full Redis is no missing right: events are not stored, but workers and operators can empty it. */
+/** Workers and operators can empty a full Redis. */
 const ignore = (code: string) => (error: unknown) => {
   if (codeOfReply(findRedisRejection(error)) !== code) throw error;
 };
@@ -160,7 +154,7 @@ const ignore = (code: string) => (error: unknown) => {
 /** Returns the first word of an error reply, which is its code. */
 const codeOfReply = (error: Error | undefined) => /^\w*/.exec(error?.message ?? "")?.[0];
 
-/** Returns the QueueError of a Redis that rejects a connection or a command, or else a plain Error. */
+/** Returns the QueueError of a rejection, or else a plain Error. */
 export function toConnectionError(error: unknown, { prefix }: RedisSettings): Error {
   if (error instanceof QueueError) return error;
   const words = describeRedisError(error);
@@ -218,7 +212,7 @@ function findAdvice(code: string | undefined, prefix: string): string {
   return `Check the options of connection, the commands that redis.conf renames, and any proxy: the queue needs every command of BullMQ, INFO included. ${rights}`;
 }
 
-/** Returns whether a connection failed because of TLS: this lasts until an operator changes something. */
+/** Returns whether a connection failed because of TLS. */
 function isTlsCode(code: unknown): boolean {
   return /^(CERT|ERR_SSL|ERR_TLS|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO|HOSTNAME|EPROTO)/.test(
     String(code),

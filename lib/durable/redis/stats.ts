@@ -42,24 +42,18 @@ export async function readStats(
   };
 }
 
-/** Reads what an operator has set that keeps workers from events: BullMQ tells its workers nothing of it. */
-export async function readHold(
-  redis: Redis,
-  { prefix, name }: RedisSettings,
-): Promise<QueueStats["hold"]> {
+/** Reads what an operator has set; BullMQ does not tell its workers. */
+export async function readHold(redis: Redis, { head }: RedisSettings): Promise<QueueStats["hold"]> {
   const [[paused, ...limits], limitedForMs] = await Promise.all([
-    redis.hmget(`${prefix}:${name}:meta`, "paused", "concurrency", "max"),
-    redis.pttl(`${prefix}:${name}:limiter`),
+    redis.hmget(`${head}:meta`, "paused", "concurrency", "max"),
+    redis.pttl(`${head}:limiter`),
   ]);
   if ((paused ?? undefined) !== undefined) return "paused";
   const isLimited = limitedForMs > 0 || limits.some((limit) => (limit ?? undefined) !== undefined);
   return isLimited ? "limited" : undefined;
 }
 
-/**
- * Counts the delayed jobs whose pause is over, by their order: they stay delayed until a worker takes
- * the next job.
- */
+/** Counts the delayed jobs whose pause is over: they stay delayed until a worker takes the next job. */
 async function countDue(jobs: Jobs, delayed: number, nowMs: number): Promise<number> {
   let [due, end] = [0, delayed];
   while (due < end) {
@@ -72,7 +66,7 @@ async function countDue(jobs: Jobs, delayed: number, nowMs: number): Promise<num
 }
 
 const VALID_MS = 10_000;
-/** Uses the clock of Redis: the clocks of processes may differ. Without ARGV, it only counts. */
+/** Without ARGV, it only counts. The clocks of processes may differ. */
 const BEAT = `
   local time = redis.call("TIME")
   local now = time[1] * 1000 + math.floor(time[2] / 1000)
@@ -83,9 +77,9 @@ const BEAT = `
   end
   return redis.call("ZCARD", KEYS[1])`;
 
-/** Creates the list of the workers that take events, in all processes: each counts for 10 s after a beat. */
-export function createWorkerBeats(redis: Redis, { prefix, name }: RedisSettings) {
-  const key = `${prefix}:${name}:workers`;
+/** Creates the list of the workers of all processes: each counts for 10 s after a beat. */
+export function createWorkerBeats(redis: Redis, { head }: RedisSettings) {
+  const key = `${head}:workers`;
   return {
     beat: (workerId: string) => redis.eval(BEAT, 1, key, workerId),
     remove: (workerId: string) => redis.zrem(key, workerId),

@@ -4,11 +4,11 @@ import type { StoredText, TextSlice } from "../storage";
 import { ERASED, isJobId, readJobData, type Jobs } from "./jobs";
 import type { RedisSettings } from "./options";
 
-/** How many keys Redis looks at in a slice: about 1 ms of its time. */
+/** About 1 ms of Redis. */
 const SCAN_COUNT = 500;
 /** KEYS[1] is any key of the queue: in a cluster, its node has all of them. */
 const SCAN = `return redis.call("SCAN", ARGV[1], "MATCH", ARGV[2], "COUNT", ${SCAN_COUNT})`;
-/** KEYS: the lists of delayed and of active jobs, then jobs, whose identifiers are ARGV. */
+/** KEYS: the lists of delayed and of active jobs, and jobs, whose identifiers are ARGV. */
 const READ_JOBS = `
   local found = {}
   for index, id in ipairs(ARGV) do
@@ -22,7 +22,7 @@ const READ_JOBS = `
     table.insert(found, { state, type(data) == "string" and data or "" })
   end
   return found`;
-/** KEYS: the job of an event, the list, events and failures of dead letters, and what says that one was discarded. */
+/** KEYS: a job, the list, events and failures of dead letters, and the mark of a discarded one. */
 const ERASE = `
   if type(redis.pcall("HGET", KEYS[1], "data")) == "string" then
     redis.call("HSET", KEYS[1], "data", '${ERASED}')
@@ -36,19 +36,18 @@ const ERASE = `
 export function createRedisUserData(
   jobs: Jobs,
   redis: Redis,
-  { prefix, name, dedupeTtlMs }: RedisSettings,
+  { head, dedupeTtlMs }: RedisSettings,
 ) {
-  const head = `${prefix}:${name}:`;
-  const outcomeHead = `${head}outcome:`;
+  const outcomeHead = `${head}:outcome:`;
   const pattern = head.replaceAll(/[\\*?[\]^]/g, "\\$&");
   const letters = {
-    list: `${head}dead`,
-    events: `${head}dead:events`,
-    failures: `${head}dead:failures`,
+    list: `${head}:dead`,
+    events: `${head}:dead:events`,
+    failures: `${head}:dead:failures`,
   };
 
   async function scanKeys(cursor: string, start: string) {
-    const values = [cursor, `${pattern}${start}*`];
+    const values = [cursor, `${pattern}:${start}*`];
     const reply = await redis.eval(SCAN, 1, letters.list, ...values);
     const [next, keys] = reply as [string, string[]];
     return { next, keys };
@@ -56,9 +55,9 @@ export function createRedisUserData(
 
   async function scanJobs(cursor: string) {
     const { next, keys } = await scanKeys(cursor, "");
-    const ids = keys.map((key) => key.slice(head.length)).filter(isJobId);
+    const ids = keys.map((key) => key.slice(head.length + 1)).filter(isJobId);
     if (ids.length === 0) return { texts: [], next };
-    const all = [`${head}delayed`, `${head}active`, ...ids.map(jobs.keyOf)];
+    const all = [`${head}:delayed`, `${head}:active`, ...ids.map(jobs.keyOf)];
     const rows = await redis.eval(READ_JOBS, all.length, ...all, ...ids);
     const texts = (rows as [StoredText["state"], string][]).map(([state, data], index) => {
       return { id: ids[index] ?? "", state, text: readJobData(parseJson(data)).body };
@@ -100,7 +99,7 @@ export function createRedisUserData(
     async erase(kind: "event" | "outcome", ids: readonly string[]): Promise<unknown> {
       if (kind === "outcome") return redis.del(ids.map((id) => outcomeHead + id));
       const erasing = ids.map((id) => {
-        const keys = [jobs.keyOf(id), ...Object.values(letters), `${head}discarded:${id}`];
+        const keys = [jobs.keyOf(id), ...Object.values(letters), `${head}:discarded:${id}`];
         return redis.eval(ERASE, keys.length, ...keys, id, dedupeTtlMs);
       });
       return Promise.all(erasing);

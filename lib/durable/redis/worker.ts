@@ -2,7 +2,7 @@ import { EventEmitter, once } from "node:events";
 import { Worker, type Job } from "bullmq";
 import { parseJson } from "../../kit/text";
 import { planFailure, type Runner } from "../runner";
-import { LEASE_MS, MAX_STALLS, STALLED, type QueueStats, type Storage } from "../storage";
+import { LEASE_MS, MAX_STALLS, STALLED, type QueueStats } from "../storage";
 import type { RunningWorker, WorkerContext } from "../worker";
 import { describeRedisError, findRedisRejection, openConnection, readInfo } from "./connection";
 import type { RedisDeadLetters } from "./dead-letters";
@@ -11,66 +11,52 @@ import type { RedisSettings } from "./options";
 import { createWorkerBeats, readHold } from "./stats";
 
 /**
- * How soon the event of a killed worker runs again: its lock lapses after 4 s, then a check finds it.
- * BullMQ skips a check that comes a millisecond too early, as many do, so checks may be twice as far
- * apart: together 5 s, where 6 s are documented. An event loop that is blocked for 3 s keeps its events.
+ * The event of a killed worker runs again within 5 s, where 6 s are documented: its lock lapses after
+ * 4 s, then a check finds it, of which BullMQ skips one that comes a millisecond too early. An event
+ * loop that is blocked for 3 s keeps its events.
  */
 const LOCK_RENEWAL_MS = 1_000;
 const STALLED_CHECK_MS = 500;
-// The default of BullMQ, 15 s, leaves events waiting that long after an outage.
+// By default, events wait for 15 s after an outage.
 const RUN_RETRY_MS = 500;
 const BEAT_MS = 2_000;
 /** BullMQ takes the next event within 6 s, or reports an error. */
 const FAILING_MS = 8_000;
 const RESTART_MS = 500;
 
+/** What a worker uses of its queue and store. */
+interface WorkerParts extends Pick<WorkerContext, "availability"> {
+  settings: RedisSettings;
+  jobs: Jobs;
+  deadLetters: RedisDeadLetters;
+  /** Erases an event. */
+  erase: (id: string) => Promise<unknown>;
+}
+
 /** A worker of BullMQ that runs handlers for stored events. */
 export class RedisWorker implements RunningWorker {
   readonly #runner: Runner;
-  readonly #availability: WorkerContext["availability"];
-  readonly #settings: RedisSettings;
-  readonly #jobs: Jobs;
-  readonly #deadLetters: RedisDeadLetters;
-  readonly #store: Pick<Storage, "erase">;
+  readonly #parts: WorkerParts;
   readonly #connection: ReturnType<typeof openConnection>;
-  /** Shows the processes that this worker takes events. */
   readonly #beats: ReturnType<typeof createWorkerBeats>;
   readonly #id = crypto.randomUUID();
   readonly #beatTimer = setInterval(() => this.#beat(), BEAT_MS).unref();
   /** Undefined before the connection is ready, and between an end and the restart. */
   #bull: Worker<JobData> | undefined;
   #isFinishing = false;
-  /** When BullMQ last reported a rejection; undefined while it takes events. */
+  /** Of the last rejection; undefined while BullMQ takes events. */
   #failedAtMs: number | undefined;
-  /** What an operator has set, as it was reported last. */
+  /** As it was reported last. */
   #hold: QueueStats["hold"];
   /** The jobs whose handlers run. */
   readonly #active = new Set<string | undefined>();
   readonly #state = new EventEmitter<{ idle: []; abandoned: [] }>();
 
-  constructor(
-    runner: Runner,
-    { availability }: WorkerContext,
-    {
-      settings,
-      jobs,
-      deadLetters,
-      store,
-    }: {
-      settings: RedisSettings;
-      jobs: Jobs;
-      deadLetters: RedisDeadLetters;
-      store: Pick<Storage, "erase">;
-    },
-  ) {
+  constructor(runner: Runner, parts: WorkerParts) {
     this.#runner = runner;
-    this.#availability = availability;
-    this.#settings = settings;
-    this.#jobs = jobs;
-    this.#deadLetters = deadLetters;
-    this.#store = store;
-    this.#connection = openConnection(settings, "worker");
-    this.#beats = createWorkerBeats(this.#connection.redis, settings);
+    this.#parts = parts;
+    this.#connection = openConnection(parts.settings, "worker");
+    this.#beats = createWorkerBeats(this.#connection.redis, parts.settings);
     void this.#start();
   }
 
@@ -98,7 +84,7 @@ export class RedisWorker implements RunningWorker {
     const worker = this.#openWorker(info === "");
     this.#bull = worker;
     try {
-      // run() of a worker that failed to connect would try again without a pause.
+      // Otherwise run() would try again without a pause.
       await worker.waitUntilReady();
       if (this.#hasStopped()) return;
       const ended = worker.run();
@@ -113,7 +99,7 @@ export class RedisWorker implements RunningWorker {
   }
 
   #openWorker(skipVersionCheck: boolean): Worker<JobData> {
-    const { name, prefix } = this.#settings;
+    const { name, prefix } = this.#parts.settings;
     const worker = new Worker<JobData>(name, (job) => this.#handleJob(job), {
       connection: this.#connection.redis,
       skipVersionCheck,
@@ -138,7 +124,7 @@ export class RedisWorker implements RunningWorker {
     return worker;
   }
 
-  /** The connection reports its outages itself; BullMQ reports the rejections of Redis here. */
+  /** The connection reports its outages itself. */
   #reportError(error: Error): void {
     if (findRedisRejection(error) === undefined) return;
     if (error.message.startsWith("ERR")) void this.#repairCounts();
@@ -146,12 +132,12 @@ export class RedisWorker implements RunningWorker {
     this.#failedAtMs = performance.now();
     if (!isFirst) return;
     const reason = describeRedisError(error);
-    this.#settings.logger?.error({ error: reason }, `A worker cannot take events: ${reason}`);
+    this.#parts.settings.logger?.error({ error: reason }, `A worker cannot take events: ${reason}`);
   }
 
-  /** A script of BullMQ failed, as it does at the rows of other programs. If this fails, it fails again. */
+  /** Scripts of BullMQ fail at the rows of other programs. */
   async #repairCounts(): Promise<void> {
-    if (this.#bull !== undefined) await this.#jobs.repairCounts().catch(() => {});
+    if (this.#bull !== undefined) await this.#parts.jobs.repairCounts().catch(() => {});
   }
 
   #beat(): void {
@@ -167,17 +153,15 @@ export class RedisWorker implements RunningWorker {
 
   #reportRun(): void {
     if (this.#failedAtMs !== undefined) {
-      this.#settings.logger?.info({}, "A worker takes events again");
+      this.#parts.settings.logger?.info({}, "A worker takes events again");
     }
     this.#failedAtMs = undefined;
-    // A worker that cannot count itself does not count: stats() then shows one less.
     if (this.#isConnected()) this.#beats.beat(this.#id).catch(() => {});
   }
 
-  /** The log is where an operator looks first when nothing happens. */
   async #reportHold(): Promise<void> {
-    const { name, logger } = this.#settings;
-    const found = await readHold(this.#connection.redis, this.#settings);
+    const { name, logger } = this.#parts.settings;
+    const found = await readHold(this.#connection.redis, this.#parts.settings);
     if (found === this.#hold) return;
     this.#hold = found;
     const text = `The queue ${name} is ${found ?? "paused and limited no more"}`;
@@ -195,27 +179,26 @@ export class RedisWorker implements RunningWorker {
       ? { reason: STALLED, masked: STALLED, isPermanent: true, isForged: false }
       : await this.#runner.handle(stored, attemptsStarted);
     if (failure === undefined) return;
-    const availability = this.#availability;
+    const { availability, deadLetters, erase, jobs, settings } = this.#parts;
     // The service cannot confirm what a tool of ours invented.
-    const discard = () => this.#store.erase("event", [id]);
-    if (failure.isInvented === true) return void (await availability.writeAtLast(discard));
-    const plan = planFailure(this.#settings, failure, attemptsMade + 1, formerErrors);
+    if (failure.isInvented === true) return void (await availability.writeAtLast(() => erase(id)));
+    const plan = planFailure(settings, failure, attemptsMade + 1, formerErrors);
     const { errors, failure: masked, person, pauseMs, isForged } = plan;
     if (pauseMs !== undefined) {
       const data = { body, errors, dueAtMs: Date.now() + pauseMs };
-      const isKept = await availability.writeAtLast(() => this.#jobs.update(id, data));
+      const isKept = await availability.writeAtLast(() => jobs.update(id, data));
       if (isKept === false) return;
       if (isKept === true) this.#runner.reportFailure(stored, attemptsStarted, failure, false);
       throw new FailedRunError(pauseMs);
     }
     const letter = { body, errors, attempts: attemptsStarted };
     const isBuried = await availability.writeAtLast(() =>
-      this.#deadLetters.bury(id, letter, { failure: masked, person }),
+      deadLetters.bury(id, letter, { failure: masked, person }),
     );
     if (isBuried === false) return;
     if (isBuried === undefined) throw new FailedRunError(0);
-    if (isForged) await this.#deadLetters.forget(job);
-    // From here on the event is a dead letter, and for BullMQ its job is complete.
+    if (isForged) await deadLetters.forget(job);
+    // For BullMQ, its job is complete.
     this.#runner.reportFailure(stored, attemptsStarted, failure, true);
   }
 
@@ -234,7 +217,7 @@ export class RedisWorker implements RunningWorker {
     await Promise.race([finished, once(this.#state, "abandoned")]);
   }
 
-  /** Like worker.close(), which awaits the event that is being fetched, but also a Redis that is down. */
+  /** Unlike worker.close(), awaits no Redis that is down. */
   async #finishHandlers(worker: Worker): Promise<void> {
     await worker.pause(true);
     if (this.#active.size > 0) await once(this.#state, "idle");

@@ -1,23 +1,28 @@
 import { closeSync, openSync, statSync } from "node:fs";
 import { QueueError } from "../queue-error";
 import { createDamageError, createNoDatabaseError } from "./file-error";
-import { connect, retryWhileLocked, sqliteCodeOf, type SqliteConnection } from "./node-sqlite";
+import {
+  connect,
+  retryWhileLocked,
+  sqliteCodeOf,
+  type SqliteConnection,
+  useConnection,
+} from "./node-sqlite";
 import type { Migrations } from "../event-format";
 import { assertAlone, assertNoLock, lockWriters } from "./writer-lock";
 import { createFormat, planMigration, type MigrationPlan, type StoreFormat } from "../store-format";
 import { APPLICATION_ID, MIGRATIONS, SCHEMA } from "./schema";
 
-/** Checking this much takes 1 to 2 s from a local SSD, and 4 s from a disk that reads 125 MB/s. */
+/** Takes 1 to 2 s from a local SSD, and 4 s at 125 MB/s. */
 const MAX_CHECKED_BYTES = 512 * 1024 * 1024;
-/** The size of the smallest page of SQLite. It takes some shorter files for empty databases. */
+/** The smallest page of SQLite, which takes some shorter files for empty databases. */
 const MIN_DATABASE_BYTES = 512;
 /** As long as a former process may take to close. */
 const OPEN_MS = 12_000;
 const OPEN_PAUSE_MS = 50;
 
 /**
- * Opens the file of a queue, or creates it; waits 12 s for one that another process has locked. A
- * file of anything else is not changed.
+ * Opens the file of a queue, or creates it; waits 12 s for a lock. Changes no other file.
  *
  * @throws QueueError; the errors of SQLite.
  */
@@ -42,7 +47,7 @@ export function openDatabase(file: string, name: string, migrations = MIGRATIONS
   return retryWhileLocked(open, OPEN_MS, OPEN_PAUSE_MS);
 }
 
-/** Creates a file that other users cannot read; SQLite gives its other files the same mode. */
+/** Creates a file that other users cannot read, as those beside it. */
 function createPrivateFile(file: string): void {
   try {
     closeSync(openSync(file, "wx", 0o600));
@@ -57,14 +62,14 @@ function prepareFile(
   name: string,
   migrations: Migrations<string>,
 ): void {
-  // Before the first page is written: a purge can then give the space of removed rows back.
+  // Before the first page: a purge can give space back.
   if (isEmpty(connection)) connection.exec("PRAGMA auto_vacuum = INCREMENTAL");
   const mode = connection.prepare("PRAGMA journal_mode = WAL").get()?.journal_mode;
   if (mode !== "wal") throw new Error(`SQLite uses the journal mode ${String(mode)} here.`);
   // fsync of macOS does not wait for the disk.
   connection.exec("PRAGMA fullfsync = ON; PRAGMA synchronous = FULL");
   connection.exec("BEGIN IMMEDIATE");
-  // From here on an older SQLite finds that it is not alone.
+  // An older SQLite finds from here on that it is not alone.
   assertNoLock(file);
   if (isEmpty(connection)) {
     connection.exec(SCHEMA);
@@ -76,7 +81,7 @@ function prepareFile(
   for (const step of steps) connection.exec(step);
   if (format !== undefined) writeFormat(connection, format);
   connection.exec("COMMIT");
-  // BEGIN IMMEDIATE only reads a file that this process may not write to.
+  // BEGIN IMMEDIATE also succeeds where this process may not write.
   connection.exec("BEGIN; UPDATE queue SET name = name; ROLLBACK");
 }
 
@@ -108,12 +113,12 @@ function createDatabase(connection: SqliteConnection, file: string, lock?: Sqlit
         throw error;
       }
     },
-    /** Runs statements that write nothing; again while another process opens or closes the file. */
+    /** Runs statements that write nothing, again while another process opens or closes the file. */
     read: retryWhileLocked,
     /**
-     * Asserts that the file and its -wal were neither removed nor replaced: SQLite would go on
-     * writing to the former ones. Closing any descriptor of the file in this process drops the locks
-     * of SQLite, and the next program that closes the file then removes the -wal.
+     * Asserts that the file and its -wal are in place: SQLite would go on writing to the former ones.
+     * If this process closes any descriptor of the file, the locks of SQLite are gone, and the next
+     * program that closes it removes the -wal.
      */
     assertInPlace(): void {
       if (inodeOf(file) !== inode) throw new Error(`The file was removed or replaced: ${file}`);
@@ -143,15 +148,14 @@ function rollBack(connection: SqliteConnection): void {
   try {
     connection.exec("ROLLBACK");
   } catch (error) {
-    // No transaction is active: SQLite itself rolls back when the disk is full or fails.
+    // SQLite itself rolls back when the disk is full or fails.
     if (sqliteCodeOf(error) !== "SQLITE_ERROR") throw error;
   }
 }
 
 /**
- * Asserts that a file is a queue of this name, or empty, or not there, and that SQLite finds no
- * damage in it, up to 512 MiB. Reads it through a connection that cannot write: closing another one
- * would write the -wal of a killed process into a damaged file.
+ * Asserts that a file is an undamaged queue of this name, or empty, or not there. Reads it through a
+ * connection that cannot write: another would write the -wal of a killed process into a damaged file.
  */
 function assertOwn(file: string, name: string, migrations: Migrations<string>): void {
   const bytes = statSync(file, { throwIfNoEntry: false })?.size ?? 0;
@@ -162,7 +166,7 @@ function assertOwn(file: string, name: string, migrations: Migrations<string>): 
     // One snapshot: another process may create the tables between two reads.
     connection.exec("BEGIN");
     if (!isNew(connection)) assertSchema(connection, file, name, migrations);
-    // Checking a larger one would keep stores waiting for too long.
+    // Stores would wait for too long.
     if (bytes > MAX_CHECKED_BYTES) return;
     const result = String(connection.prepare("PRAGMA quick_check(1)").get()?.quick_check);
     if (result !== "ok") throw createDamageError(file, result);
@@ -172,26 +176,12 @@ function assertOwn(file: string, name: string, migrations: Migrations<string>): 
     useConnection(file, { readOnly: true }, check);
   } catch (error) {
     if (sqliteCodeOf(error) !== "SQLITE_READONLY") throw error;
-    // A process was killed while it created the file: only a connection that may write undoes that.
+    // A process was killed while it created the file: only a connection that writes undoes that.
     useConnection(file, {}, isEmpty);
     useConnection(file, { readOnly: true }, check);
   }
 }
 
-function useConnection(
-  file: string,
-  options: { readOnly?: boolean },
-  run: (connection: SqliteConnection) => void,
-): void {
-  const connection = connect(file, options);
-  try {
-    run(connection);
-  } finally {
-    connection.close();
-  }
-}
-
-/** Returns whether a queue may create its tables in an open file. */
 function isNew(connection: SqliteConnection): boolean {
   const applicationId = readNumber(connection, "PRAGMA application_id");
   if (applicationId !== APPLICATION_ID && applicationId !== 0) return false;
@@ -211,7 +201,7 @@ function assertSchema(
       `sqliteQueue: ${file} is a database of another program. Pass the path of a file of its own.`,
     );
   }
-  // All columns: the columns of the format are missing before the first one.
+  // Before the first format, its columns are missing.
   const { name: owner, ...row } = connection.prepare("SELECT * FROM queue").get() ?? {};
   const store = { engine: "FILE", what: `sqliteQueue: ${file}` } as const;
   const plan = planMigration(store, readFormat(connection, row), migrations);
@@ -235,7 +225,6 @@ function writeFormat(connection: SqliteConnection, { schema, events, writtenBy }
   connection.prepare("UPDATE queue SET events = ?, written_by = ?").run(events, writtenBy);
 }
 
-/** Returns whether an open file has no tables. */
 function isEmpty(connection: SqliteConnection): boolean {
   return readNumber(connection, "SELECT count(*) FROM sqlite_schema") === 0;
 }

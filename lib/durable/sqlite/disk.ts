@@ -4,11 +4,11 @@ import { dirname } from "node:path";
 /** A share of Windows, such as `\\server\share`; not a path of this machine, such as `\\?\C:\`. */
 const SHARE = /^\\\\(?![.?]\\(?!UNC\\))/i;
 
-/** Disks whose files two machines, or a machine and its guest, may open at a time. */
+/** Disks whose files two machines may open at a time. */
 const REFUSED =
   /^(nfs\d?|smb\w*|cifs|9p|ceph|lustre|gpfs|afs|ocfs2|gfs2|beegfs|vboxsf|vmhgfs|prl_fs|fuse\.(sshfs|s3fs|gcsfuse|rclone|ceph\w*|glusterfs|juicefs|vmhgfs-fuse))$/;
 
-/** What the other disks that people use do not keep, by their type. */
+/** What other types of disks do not keep. */
 const RISKS: readonly (readonly [type: RegExp, risk: string])[] = [
   [/^(tmpfs|ramfs)$/, "a restart of the machine loses all events"],
   [/^(overlay|aufs)$/, "all events are lost when the container is created again. Mount a folder"],
@@ -19,8 +19,8 @@ const RISKS: readonly (readonly [type: RegExp, risk: string])[] = [
 ];
 
 /**
- * Finds what the disk of a file may lose, on Linux; throws TypeError where it would lose events,
- * and for a share of Windows. The path must have no links.
+ * Finds what the disk of a file may lose, on Linux; throws TypeError where it would lose events, and
+ * for a share of Windows. The path has no links.
  */
 export function findDiskRisk(file: string): string | undefined {
   if (SHARE.test(file)) throw createSharedError(file, "a share");
@@ -49,7 +49,7 @@ function createSharedError(file: string, disk: string): TypeError {
   );
 }
 
-/** Reads where the disks of this process are mounted: none elsewhere than on Linux, undefined without /proc. */
+/** Reads where disks are mounted, on Linux; undefined without /proc. */
 function readMounts(): { place: string; type: string }[] | undefined {
   let text: string;
   try {

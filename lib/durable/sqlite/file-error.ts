@@ -3,7 +3,7 @@ import { dirname } from "node:path";
 import { QueueError } from "../queue-error";
 import { canShare, FIRST_SHARING, sqliteCodeOf } from "./node-sqlite";
 
-/** What SQLite, or Node.js, says when it could not open or write the file. */
+/** Codes of SQLite and Node.js for a file that cannot be written. */
 const UNWRITABLE =
   /^(SQLITE_(PERM|READONLY|CANTOPEN)|EACCES|EPERM|EROFS|ENOTDIR|ELOOP|ENAMETOOLONG)$/;
 
@@ -32,13 +32,12 @@ export function explainDamage(file: string, error: unknown): unknown {
 /** Returns whether an error of a statement shows that the file is damaged. */
 export function isDamage(error: unknown): boolean {
   const { code } = error as NodeJS.ErrnoException;
-  // An integer that no queue has written: all of ours are safe integers.
+  // An integer that no queue has written.
   if (code === "ERR_OUT_OF_RANGE") return true;
   // SQLITE_ERROR: our statements are right, so a table or a column is missing.
   return ["SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_ERROR"].includes(sqliteCodeOf(error) ?? "");
 }
 
-/** Creates the error of a file that cannot be written, of which the system may not say why. */
 function createReadonlyError(file: string, denied: string[], { message }: Error): QueueError {
   const user = process.getuid === undefined ? "" : ` (user ${process.getuid()})`;
   const what =
@@ -52,10 +51,7 @@ function createReadonlyError(file: string, denied: string[], { message }: Error)
   );
 }
 
-/**
- * Lists what this process may not write to, of the files of a queue and their folder. It names the
- * place only: the system does not see every right, such as an ACL of Windows.
- */
+/** Lists which files and folders of a queue this process may not write, as far as the system knows. */
 function listDenied(file: string): string[] {
   return [dirname(file), file, `${file}-wal`, `${file}-shm`].filter((path) => {
     try {
@@ -77,7 +73,7 @@ export function createNoDatabaseError(file: string): QueueError {
 
 /** Creates the error of a damaged file. */
 export function createDamageError(file: string, detail: string): QueueError {
-  // quick_check begins with the name that the connection has for the file.
+  // quick_check begins with a name for the file.
   const [reason] = detail.replace(/^\*\*\* in database main \*\*\*\n/, "").split("\n", 1);
   return new QueueError(
     "FILE_DAMAGED",

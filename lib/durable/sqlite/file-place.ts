@@ -5,8 +5,8 @@ import { basename, dirname, join, resolve } from "node:path";
 export const FILE_PATH = 'the path of a file in a folder that exists, such as "./data/push.db"';
 
 /**
- * Finds where a file really is, or will be: SQLite keeps its other files beside the target of a link,
- * and the link may lead elsewhere later.
+ * Finds where a file is, or will be: SQLite keeps its other files beside the target of a link, which
+ * may change later.
  *
  * @returns an absolute path without links, but for a folder that this process may not enter.
  * @throws TypeError for a path that leads to no file, or to one with several names.
@@ -16,7 +16,7 @@ export function findFilePlace(path: string): string {
     const place = followLinks(resolve(path));
     const stats = statSync(place, { throwIfNoEntry: false });
     if (stats?.isDirectory() === true) throw new Error(`${place} is a folder`);
-    // SQLite would keep a -wal for each name: processes would not see each other's events.
+    // With a -wal for each name, processes would not see each other's events.
     if (stats !== undefined && stats.nlink > 1) {
       throw new Error(`${place} has ${stats.nlink} names (hard links); remove the others`);
     }
@@ -32,7 +32,7 @@ export function findFilePlace(path: string): string {
   }
 }
 
-/** Follows the links of a file that this process may see by now; returns the path itself otherwise. */
+/** Follows links that this process may see by now; returns the path itself otherwise. */
 export function findPlaceAgain(path: string): string {
   try {
     return followLinks(path);

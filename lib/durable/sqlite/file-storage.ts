@@ -9,7 +9,7 @@ import type { SqliteSettings } from "./options";
 import { startThread } from "./start-thread";
 import type { FileRequest, ThreadFailure, ThreadMessage, ThreadSettings } from "./thread";
 
-/** The thread gets this time to answer its earlier requests. */
+/** For earlier requests. */
 const CLOSE_MS = 250;
 /** A thread whose disk hangs ends when fsync returns. */
 const TERMINATE_MS = 1_000;
@@ -32,7 +32,7 @@ export function createFileStorage(settings: SqliteSettings): Storage & Claims {
     (...args: readonly unknown[]) =>
       new Promise<never>((resolve, reject) => {
         if (thread === undefined) return reject(new Error("The file is not open."));
-        // Replies come in this order: a request that cannot be sent must not be one of them.
+        // A request that cannot be sent must not be pending.
         send([method, args]);
         pending.push({ resolve, reject });
       });
@@ -52,7 +52,6 @@ export function createFileStorage(settings: SqliteSettings): Storage & Claims {
     thread = started;
     let failure: Error | undefined;
 
-    /** Rejects the pending requests when the thread has ended. */
     const ended = new Promise<Error>((resolve) => {
       started.once("exit", () => {
         if (thread === started) thread = undefined;

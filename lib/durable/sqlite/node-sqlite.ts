@@ -1,7 +1,7 @@
 import { isBuiltin } from "node:module";
 import { isOlder } from "../packages";
 
-/** A prepared statement of node:sqlite. */
+/** As node:sqlite has it. */
 export interface PreparedStatement {
   run(...values: unknown[]): { changes: number | bigint; lastInsertRowid: number | bigint };
   get(...values: unknown[]): Record<string, unknown> | undefined;
@@ -34,7 +34,21 @@ export function connect(file: string, options: { readOnly?: boolean } = {}): Sql
   return new DatabaseSync(file, options);
 }
 
-/** The primary result codes of SQLite that this engine tells apart. */
+/** Opens a connection, and closes it after a step. */
+export function useConnection(
+  file: string,
+  options: { readOnly?: boolean },
+  run: (connection: SqliteConnection) => void,
+): void {
+  const connection = connect(file, options);
+  try {
+    run(connection);
+  } finally {
+    connection.close();
+  }
+}
+
+/** Primary result codes of SQLite. */
 const CODES: Readonly<Record<number, string>> = {
   1: "SQLITE_ERROR",
   3: "SQLITE_PERM",
@@ -52,11 +66,11 @@ const CODES: Readonly<Record<number, string>> = {
 export function sqliteCodeOf(error: unknown): string | undefined {
   const { errcode } = error as { errcode?: unknown };
   if (typeof errcode !== "number") return undefined;
-  // The upper bits of an extended code are the detail.
+  // The upper bits are a detail.
   return CODES[errcode & 0xff] ?? `SQLITE_${errcode}`;
 }
 
-/** From this version on, SQLite has no WAL-reset bug: it loses commits of concurrent processes. */
+/** Before, the WAL-reset bug of SQLite loses commits of concurrent processes. */
 export const FIRST_SHARING = "3.51.3";
 
 /** Returns whether processes with this version of SQLite may share a file. */
@@ -70,7 +84,7 @@ const PAUSE_MS = 0.5;
 
 const sleepCell = new Int32Array(new SharedArrayBuffer(4));
 
-/** Repeats a step while another process holds the lock; throws its error, `SQLITE_BUSY` after this time. */
+/** Repeats a step while another process holds the lock; throws `SQLITE_BUSY` after this time. */
 export function retryWhileLocked<Value>(
   run: () => Value,
   busyMs = BUSY_MS,

@@ -1,31 +1,31 @@
 import type { Count } from "../../core/door";
-import {
-  MAX_TIME_MS,
-  type ClaimedEvent,
-  type Claims,
-  type FailedRun,
-  type Hint,
-  type Member,
-  type NewEvent,
-  type NewStoredEntry,
-  type QueueStats,
-  type Run,
-  type Storage,
-  type StoredDeadGroup,
-  type StoredDeadLetter,
-  type StoredDeadLetterChoice,
-  type StoredOutcome,
-  type StoredState,
-  type StoredText,
-  type TextKind,
-  type TextSlice,
+import { MAX_TIME_MS } from "../storage";
+import type {
+  ClaimedEvent,
+  Claims,
+  FailedRun,
+  Hint,
+  Member,
+  NewEvent,
+  NewStoredEntry,
+  QueueStats,
+  Run,
+  Storage,
+  StoredDeadGroup,
+  StoredDeadLetter,
+  StoredDeadLetterChoice,
+  StoredOutcome,
+  StoredState,
+  StoredText,
+  TextKind,
+  TextSlice,
 } from "../storage";
 import { rangeOfKeys } from "../event-key";
 import type { SqliteConnection, PreparedStatement } from "./node-sqlite";
 import type { SqliteSettings } from "./options";
-import { PURGED_ROWS, STATEMENTS } from "./statements";
+import { PURGED_ROWS, RESET_IDS, STATEMENTS } from "./statements";
 
-/** The methods of the storage that the thread runs: as a read, or in a transaction that a power cut may undo or not. */
+/** The methods that the thread runs: as a read, or in a transaction that a power cut may undo or not. */
 export const METHODS = {
   store: "durable",
   record: "durable",
@@ -59,12 +59,12 @@ type Operations = {
   ) => Awaited<ReturnType<(Storage & Claims)[Name]>>;
 };
 
-/** A file keeps up to 4 MiB of free pages, and gives a tenth of it back at a time. */
+/** A file keeps up to 4 MiB of free pages, and gives a tenth back at a time. */
 const FREE_PAGES = 1_000;
 const FREED_PAGES = 100;
-/** After this time, a purge ends its slice: stores wait for it, and for the statement and the commit that follow. */
+/** Stores wait for a slice of a purge, and for its last statement and commit. */
 const SLICE_MS = 5;
-/** Less than any id, also of a row that another program wrote. */
+/** Less than any id. */
 const BEFORE_ALL = -(2n ** 63n);
 
 const toBytes = (hex: string) => Buffer.from(hex, "hex");
@@ -76,13 +76,12 @@ const rows = <Row>(found: unknown[]) => found as Row[];
 const countOf = ({ changes }: { changes: number | bigint }) => Number(changes);
 const isFull = (result: { changes: number | bigint }) => countOf(result) === PURGED_ROWS;
 
-/** The operations of the thread on an open file: the methods of the storage, and some of its own. */
+/** The methods of the storage on an open file, and some of the thread. */
 export class FileOperations implements Operations {
   readonly #connection: SqliteConnection;
   readonly #ttls: Pick<SqliteSettings, "dedupeTtlMs" | "outcomeTtlMs">;
   readonly #readMs: () => number;
   readonly #sql: Record<keyof typeof STATEMENTS, PreparedStatement>;
-  /** The last outcome that was read. */
   #lastOutcomeId: number;
 
   constructor(
@@ -258,25 +257,21 @@ export class FileOperations implements Operations {
     return false;
   }
 
-  /** Makes dead letters of rows with numbers that another program wrote. */
+  /** Makes dead letters of rows with numbers of another program. */
   bury(): void {
     this.#sql.bury.run();
   }
 
-  /** Whether another program wrote a row with an id after which SQLite finds no next one. */
+  /** Whether another program took an id after which SQLite finds no next one. */
   isIdTaken(): boolean {
     return this.#sql.isIdTaken.get() !== undefined;
   }
 
-  /** Removes such rows, which are no events, and goes on with the ids of the queue. */
   resetIds(): void {
-    this.#sql.forgetForeignDelivery.run();
-    this.#sql.forgetForeignOutcome.run();
-    this.#sql.forgetForeignEntry.run();
-    this.#sql.resetIds.run();
+    this.#connection.exec(RESET_IDS);
   }
 
-  /** Whether a claim would find something; a read that spares a transaction. */
+  /** Whether a claim would find something; spares a transaction. */
   isClaimNeeded(owner: number, held: readonly number[]): boolean {
     const sql = this.#sql;
     return (
@@ -303,7 +298,7 @@ export class FileOperations implements Operations {
     const { outcomeTtlMs } = this.#ttls;
     const bytes = toBytes(key);
     if (countOf(sql.record.run(bytes, value, outcomeTtlMs)) > 0) return;
-    // A new identifier: other processes read the outcomes that come after the last one they know.
+    // A new id: other processes read the outcomes after the last that they know.
     if (countOf(sql.forgetExpired.run(bytes)) > 0) sql.record.run(bytes, value, outcomeTtlMs);
   }
 

@@ -11,21 +11,19 @@ import { FILE_PATH, findFilePlace } from "./file-place";
 /** Options of `sqliteQueue`. */
 export interface SqliteQueueOptions extends QueueOptions {
   /**
-   * The path of the queue's file, on a local disk. It is created when it does not exist; its folder
-   * must exist. SQLite keeps two files beside it, `-wal` and `-shm`. Links are followed once, by the
-   * call: a link that is changed later needs a restart.
+   * The path of the queue's file, on a local disk; created when missing, in a folder that exists. It holds
+   * one queue: one of another name is not opened. SQLite keeps two files beside it, `-wal` and `-shm`.
+   * A link that is changed later needs a restart.
    */
   file: string;
-  /** The name of the queue. A file holds one queue: one of another name is not opened. */
-  name: string;
 }
 
-/** Options with every default filled in; the path of the file is absolute, and has no links. */
+/** Options with all defaults; the path of the file is absolute, without links. */
 export type SqliteSettings = EngineSettings<SqliteQueueOptions>;
 
 const RULES: OwnRules<SqliteQueueOptions> = {
   file: {
-    // SQLite takes an empty path and the first two for databases that are gone with the process.
+    // SQLite keeps some of these in memory.
     accepts: (value) =>
       typeof value === "string" && !/^$|^:memory:|^file:|^\w+:\/\/|\0/.test(value),
     expected: FILE_PATH,

@@ -4,20 +4,18 @@ import { NO_FAILURE } from "../storage";
 /** Marks a file as a queue of this package: "push" in ASCII. */
 export const APPLICATION_ID = 0x70757368;
 
-/** The changes of the tables below since the first format; its number is the `user_version` of the file. */
+/** The changes of the tables since the first format; the number is the `user_version` of the file. */
 export const MIGRATIONS: Migrations<string> = {};
 
 /**
- * The tables of a queue. Identifiers are never reused (AUTOINCREMENT): a late report on an event
- * cannot meet another event, and an outcome is newer than another if its identifier is greater.
+ * The tables of a queue. Ids are never reused (AUTOINCREMENT): a late report cannot meet another event,
+ * and an outcome is newer if its id is greater.
  *
- * - queue: its name, the key of its pseudonyms, and the rest of its format: see `StoreFormat`.
- * - delivery: the dedupe memory. `key` is a hash of account and uuid.
- * - event: the events to be handled, and the dead letters, which have a `failed_at`. `id` is that
- *   of its delivery, `owner` the member that runs its handlers, `pause` a part of `run_at`; `failure`
- *   and `person` are those of a dead letter.
- * - member: the workers and processes that use the file, with the time of their last beat, and since
- *   when they have beaten without a gap.
+ * - queue: its name, the key of its pseudonyms, and a part of its `StoreFormat`.
+ * - delivery: the uuids. `key` is a hash of account and uuid.
+ * - event: events to be handled, and dead letters, which have `failed_at`, `failure` and `person`. `id` is
+ *   the one of its delivery, `owner` the member that runs its handlers, `pause` a part of `run_at`.
+ * - member: workers and processes, with their last beat, and since when they beat without a gap.
  * - entry: the journal. Each `kind` has a bound, which its shares divide.
  * - minute: its counters, of the minute that begins `at`.
  */

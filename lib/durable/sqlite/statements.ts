@@ -1,23 +1,18 @@
-import { DUE, MAX_ID, PAGE, writeState } from "../event-rows";
+import { DUE, MAX_ID, PAGE, writeShared } from "../event-rows";
 import {
   JOURNAL_MS,
   LEASE_MS,
   MAX_AHEAD_MS,
   MAX_CLOCK_SKEW_MS,
-  MAX_DEAD_GROUPS,
   MAX_KEPT_ENTRIES,
   MAX_SLICE_ENTRIES,
-  MAX_STALLS,
-  ROW_INVALID,
   ROW_IS_VALID,
-  STALLED,
 } from "../storage";
 
-/** How many rows a statement of a purge changes: about 1 ms from memory, 10 ms from a disk. */
+/** How many rows a statement of a purge changes: 1 ms from memory, 10 ms from a disk. */
 export const PURGED_ROWS = 100;
 
-const STATE = writeState("now_ms()");
-const CLAIMED = "id, body, failures + stalls + 1 AS attempt, failures, errors";
+const SHARED = writeShared("now_ms()");
 const IN_LIST = "id IN (SELECT value FROM json_each(?))";
 const LISTED = `${IN_LIST} AND failed_at IS NOT NULL`;
 const DEAD = `seen_at < now_ms() - ${LEASE_MS}`;
@@ -25,9 +20,13 @@ const DEAD = `seen_at < now_ms() - ${LEASE_MS}`;
 const OUTDATED = `at NOT BETWEEN now_ms() - ${JOURNAL_MS} AND now_ms() + ${JOURNAL_MS}`;
 const NOT_HELD = "id NOT IN (SELECT value FROM json_each(?))";
 
+/** Which dead letters are listed. */
+const ALL = { position: "(?, ?)" };
+const OF_FAILURE = { ...ALL, condition: "failure = ? AND" };
+
 /**
- * The statements of a queue in a file, with the names and in the order of those for Postgres. The
- * connection has the function `now_ms`. Parameters have no numbers: Node.js 22.13 binds no value to `?1`.
+ * The statements of a queue in a file, with the names and in the order of those for Postgres. Parameters
+ * have no numbers: Node.js 22.13 binds no value to `?1`.
  */
 export const STATEMENTS = {
   findDelivery: "SELECT content FROM delivery WHERE key = ? AND expires_at > now_ms()",
@@ -44,9 +43,9 @@ export const STATEMENTS = {
   lastOutcome: `SELECT min(seq, ${Number.MAX_SAFE_INTEGER}) AS seq FROM sqlite_sequence WHERE name = 'outcome'`,
 
   isMember: "SELECT 1 FROM member WHERE id = ?",
-  findOwned: `SELECT started, ${CLAIMED} FROM event WHERE owner = ? AND ${NOT_HELD} ORDER BY id`,
+  findOwned: `SELECT started, ${SHARED.claimed} FROM event WHERE owner = ? AND ${NOT_HELD} ORDER BY id`,
   isAnyDue: `SELECT 1 FROM event WHERE ${DUE} AND run_at <= now_ms() LIMIT 1`,
-  findDue: `SELECT started + 1 AS started, ${CLAIMED} FROM event
+  findDue: `SELECT started + 1 AS started, ${SHARED.claimed} FROM event
     WHERE ${DUE} AND run_at <= now_ms() AND ${NOT_HELD} ORDER BY run_at, id LIMIT ?`,
   claim: "UPDATE event SET owner = ?, started = started + 1 WHERE id = ?",
 
@@ -67,17 +66,10 @@ export const STATEMENTS = {
   endPauses: `UPDATE event SET run_at = now_ms() WHERE ${DUE} AND run_at > now_ms()`,
   failNow:
     "UPDATE event SET failed_at = now_ms() WHERE failed_at IS NOT NULL AND failed_at > now_ms()",
-  beat: `INSERT INTO member (id, is_worker, seen_at, since) VALUES (?, ?, now_ms(), now_ms())
-    ON CONFLICT (id) DO UPDATE SET is_worker = excluded.is_worker, seen_at = excluded.seen_at,
-    since = CASE WHEN seen_at BETWEEN excluded.seen_at - ${LEASE_MS}
-      AND excluded.seen_at + ${MAX_CLOCK_SKEW_MS} THEN since ELSE excluded.since END`,
+  beat: `INSERT INTO member AS stored (id, is_worker, seen_at, since)
+    VALUES (?, ?, now_ms(), now_ms()) ON CONFLICT (id) DO UPDATE SET ${SHARED.beat}`,
   isOld: `SELECT 1 FROM member WHERE id = ? AND since <= now_ms() - ${LEASE_MS}`,
-  // A clock that was set back would leave it due in the future.
-  release: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, now_ms()),
-    failed_at = CASE WHEN stalls >= ${MAX_STALLS} THEN now_ms() END, failure = '"${STALLED}"',
-    errors = CASE WHEN stalls < ${MAX_STALLS} THEN errors
-      ELSE coalesce(rtrim(errors, ']') || ',', '[') || '{"at":' || now_ms() || ',"error":"${STALLED}"}]' END
-    WHERE owner IN (SELECT id FROM member WHERE ${DEAD})`,
+  release: `UPDATE event SET ${SHARED.stall} WHERE owner IN (SELECT id FROM member WHERE ${DEAD})`,
   forgetDead: `DELETE FROM member
     WHERE ${DEAD} AND id NOT IN (SELECT owner FROM event WHERE owner IS NOT NULL)`,
   expireFuture: `UPDATE member SET seen_at = now_ms() - ${LEASE_MS + 1}
@@ -86,21 +78,17 @@ export const STATEMENTS = {
   forgetMember: "DELETE FROM member WHERE id = ?",
   giveBack: "UPDATE event SET owner = NULL WHERE owner = ?",
 
-  deadLetters: listDead(""),
-  newestDeadLetters: listDead("", true),
-  deadLettersOf: listDead("failure = ? AND"),
-  newestDeadLettersOf: listDead("failure = ? AND", true),
-  deadGroups: `SELECT failure, count(*) AS count, count(DISTINCT person) AS users,
-    min(failed_at) AS firstAtMs, max(failed_at) AS lastAtMs FROM event WHERE failed_at IS NOT NULL
-    GROUP BY failure ORDER BY count(*) DESC, max(failed_at) DESC LIMIT ${MAX_DEAD_GROUPS}`,
-  // Count a run more, so that a late report on an earlier run changes nothing.
-  retry: `UPDATE event SET failed_at = NULL, started = started + 1, failures = 0,
-    stalls = 0, run_at = now_ms(), pause = 0 WHERE ${LISTED}`,
+  deadLetters: SHARED.listDead(ALL),
+  newestDeadLetters: SHARED.listDead({ ...ALL, newestFirst: true }),
+  deadLettersOf: SHARED.listDead(OF_FAILURE),
+  newestDeadLettersOf: SHARED.listDead({ ...OF_FAILURE, newestFirst: true }),
+  deadGroups: SHARED.deadGroups(),
+  retry: `UPDATE event SET ${SHARED.retry} WHERE ${LISTED}`,
   noteDiscarded: `UPDATE delivery SET is_discarded = 1
     WHERE id IN (SELECT id FROM event WHERE ${LISTED})`,
   discard: `DELETE FROM event WHERE ${LISTED}`,
 
-  scanEvents: `SELECT CAST(id AS TEXT) AS id, body AS text, ${STATE} AS state
+  scanEvents: `SELECT CAST(id AS TEXT) AS id, body AS text, ${SHARED.state} AS state
     FROM event WHERE event.id > ? ORDER BY event.id LIMIT ${PAGE}`,
   scanOutcomes: `SELECT CAST(id AS TEXT) AS id, value AS text, 'outcome' AS state
     FROM outcome WHERE outcome.id > ? ORDER BY outcome.id LIMIT ${PAGE}`,
@@ -129,58 +117,36 @@ export const STATEMENTS = {
   secret: "SELECT secret FROM queue",
 
   // The rows of other programs: node:sqlite reads no integer that is not safe.
-  bury: `UPDATE event SET owner = NULL, started = 0, failures = 0, stalls = 0, pause = 0,
-    run_at = now_ms(), failed_at = now_ms(), failure = '"${ROW_INVALID}"',
-    errors = '[{"at":' || now_ms() || ',"error":"${ROW_INVALID}"}]' WHERE NOT (${ROW_IS_VALID})`,
+  bury: `UPDATE event SET ${SHARED.bury} WHERE NOT (${ROW_IS_VALID})`,
 
-  // After the greatest id of all, SQLite inserts nothing more, also when that row is gone.
+  // After the greatest id of all, SQLite inserts nothing more.
   isIdTaken: `SELECT 1 FROM sqlite_sequence WHERE seq >= ${MAX_ID}`,
-  forgetForeignDelivery: `DELETE FROM delivery WHERE id >= ${MAX_ID}`,
-  forgetForeignOutcome: `DELETE FROM outcome WHERE id >= ${MAX_ID}`,
-  forgetForeignEntry: `DELETE FROM entry WHERE id >= ${MAX_ID}`,
-  resetIds: `UPDATE sqlite_sequence SET seq = CASE name
-      WHEN 'outcome' THEN (SELECT coalesce(max(id), 0) FROM outcome)
-      WHEN 'entry' THEN (SELECT coalesce(max(id), 0) FROM entry)
-      ELSE (SELECT max((SELECT coalesce(max(id), 0) FROM delivery),
-        (SELECT coalesce(max(id), 0) FROM event WHERE id < ${MAX_ID}))) END
-    WHERE seq >= ${MAX_ID}`,
 
-  find: `
-    SELECT CAST(found.id AS TEXT) AS id, body, coalesce(failures + stalls + (owner IS NOT NULL), 0) AS attempts, errors,
-      coalesce(failed_at, run_at) AS atMs, CASE WHEN is_discarded THEN 'discarded'
-        WHEN event.id IS NULL THEN 'handled' ELSE ${STATE} END AS state
-    FROM (
-      SELECT id, 0 AS is_discarded FROM event WHERE uuid_hash = ? AND failed_at IS NOT NULL
-      UNION SELECT id, is_discarded FROM delivery WHERE key BETWEEN ? AND ? AND expires_at > now_ms()
-    ) AS found LEFT JOIN event ON event.id = found.id ORDER BY found.id`,
-
-  stats: `
-    SELECT
-      (SELECT count(*) FROM event WHERE ${DUE} AND run_at <= now_ms()) AS waiting,
-      (SELECT count(*) FROM event WHERE owner IS NOT NULL) AS active,
-      (SELECT count(*) FROM event WHERE ${DUE} AND run_at > now_ms()) AS delayed,
-      (SELECT count(*) FROM event WHERE failed_at IS NOT NULL) AS deadLetters,
-      (SELECT coalesce(max(0, now_ms() - min(run_at)), 0) FROM event WHERE ${DUE}) AS oldestWaitingMs,
-      (SELECT count(*) FROM member WHERE is_worker = 1
-        AND seen_at BETWEEN now_ms() - ${LEASE_MS} AND now_ms() + ${MAX_CLOCK_SKEW_MS}) AS workers`,
+  find: SHARED.find(`
+    SELECT id, 0 AS is_discarded FROM event WHERE uuid_hash = ? AND failed_at IS NOT NULL
+    UNION SELECT id, is_discarded FROM delivery WHERE key BETWEEN ? AND ? AND expires_at > now_ms()`),
+  stats: SHARED.stats(),
 
   purge: purge("delivery"),
   purgeOutcomes: purge("outcome"),
   endSooner: endSooner("delivery"),
   endOutcomesSooner: endSooner("outcome"),
   freePages: "PRAGMA freelist_count",
-  releaseOrphans: `UPDATE event SET owner = NULL, stalls = stalls + 1, run_at = min(run_at, now_ms())
+  releaseOrphans: `UPDATE event SET ${SHARED.release}
     WHERE owner IS NOT NULL AND owner NOT IN (SELECT id FROM member)`,
 } as const;
 
-/** Lists a page of dead letters before or after one of them. */
-function listDead(condition: string, isNewestFirst = false): string {
-  const [after, order] = isNewestFirst ? ["<", "DESC"] : [">", "ASC"];
-  return `SELECT CAST(id AS TEXT) AS id, body, errors, failures + stalls AS attempts,
-    'dead' AS state, failed_at AS atMs, now_ms() AS listedAtMs FROM event
-    WHERE ${condition} failed_at IS NOT NULL AND (failed_at, event.id) ${after} (?, ?)
-    ORDER BY failed_at ${order}, event.id ${order} LIMIT ${PAGE}`;
-}
+/** Removes the rows of other programs with such an id, and goes on with the ids of the queue. */
+export const RESET_IDS = `
+  DELETE FROM delivery WHERE id >= ${MAX_ID};
+  DELETE FROM outcome WHERE id >= ${MAX_ID};
+  DELETE FROM entry WHERE id >= ${MAX_ID};
+  UPDATE sqlite_sequence SET seq = CASE name
+    WHEN 'outcome' THEN (SELECT coalesce(max(id), 0) FROM outcome)
+    WHEN 'entry' THEN (SELECT coalesce(max(id), 0) FROM entry)
+    ELSE (SELECT coalesce(max(id), 0) FROM
+      (SELECT id FROM delivery UNION ALL SELECT id FROM event WHERE id < ${MAX_ID})) END
+  WHERE seq >= ${MAX_ID}`;
 
 function purge(table: string): string {
   return `DELETE FROM ${table} WHERE id IN (

@@ -1,4 +1,4 @@
-/** The thread that owns the connection of one queue, so that the app never waits for the disk. */
+/** The thread that owns the file of a queue: the app never waits for the disk. */
 import { parentPort, workerData, type MessagePort } from "node:worker_threads";
 import { openDatabase } from "./database";
 import { explainDamage, explainOpening, isDamage } from "./file-error";
@@ -7,27 +7,26 @@ import { FileOperations, METHODS, type MethodName } from "./operations";
 import type { SqliteSettings } from "./options";
 import { LEASE_MS, type Hint } from "../storage";
 
-/** The settings of a thread. */
+/** What a thread needs to know. */
 export type ThreadSettings = Pick<SqliteSettings, "file" | "name" | "dedupeTtlMs" | "outcomeTtlMs">;
 
-/** A call of a method on its way to the thread; `"close"` has the thread close the file and end. */
+/** A call of a method; `"close"` closes the file and ends the thread. */
 export type FileRequest = readonly [method: MethodName, args: readonly unknown[]] | "close";
 
-/** An error of the thread, whose code is that of a QueueError or of SQLite: an Error loses it when posted. */
+/** An error with the code of a QueueError or of SQLite: an Error loses it when posted. */
 export type ThreadFailure = Pick<NodeJS.ErrnoException, "code" | "message">;
 
 /** A message of the thread. */
 export type ThreadMessage =
   | { type: "open" }
-  /** To the earliest request without one. */
   | { type: "reply"; value?: unknown; failure?: ThreadFailure }
   | { type: "hint"; hint: Hint }
   /** The file cannot be used; the thread ends. */
   | { type: "end"; failure: ThreadFailure };
 
-/** The pause between polls while other processes write to the file: they cannot notify this one. */
+/** The pause between polls while other processes write to the file. */
 const SHARED_POLL_MS = 5;
-/** The pause otherwise; it bounds how soon another process that starts is noticed. */
+/** Otherwise; bounds how soon a process that starts is noticed. */
 const LONGEST_POLL_MS = 100;
 
 const settings = workerData as ThreadSettings;
@@ -42,7 +41,7 @@ let othersWroteAtMs: number;
 
 function toThreadFailure(error: unknown): ThreadFailure {
   const { code, message } = error as NodeJS.ErrnoException;
-  // Some messages, such as that of a full disk, do not name the file.
+  // Some messages do not name the file.
   return {
     code: sqliteCodeOf(error) ?? code,
     message: message.includes(file) ? message : `${message} (${file})`,
@@ -108,7 +107,7 @@ function run(method: MethodName, args: readonly unknown[]): unknown {
   return database.transact(kind === "durable", call);
 }
 
-/** Looks for events that other processes stored, again and again. */
+/** Looks for events of other processes, again and again. */
 function poll(): void {
   guard(() => {
     const version = database.read(() => Number(versionPragma.get()?.data_version));

@@ -1,13 +1,12 @@
 import { existsSync } from "node:fs";
-import { canShare, connect, type SqliteConnection } from "./node-sqlite";
+import { canShare, connect, useConnection } from "./node-sqlite";
 
 /**
- * Locks a file against other processes that write, where this version of SQLite loses what two of them
- * write; others may read it, as a backup does. The lock is that of another file, `-lock`: with a lock of
- * the file itself, no other program could read it.
+ * Locks a file against other writers, where this version of SQLite loses what two of them write. The
+ * lock is of another file, `-lock`: others may read, as a backup does.
  *
  * @returns the connection that holds the lock; undefined for a version without the bug.
- * @throws the error of SQLite: `SQLITE_BUSY` while another process holds the lock.
+ * @throws `SQLITE_BUSY` while another process holds the lock.
  */
 export function lockWriters(file: string, version = process.versions.sqlite ?? "") {
   if (canShare(version)) return undefined;
@@ -23,21 +22,14 @@ export function lockWriters(file: string, version = process.versions.sqlite ?? "
 
 /** Throws `SQLITE_BUSY` while another process has a file open: a newer SQLite holds no lock. */
 export function assertAlone(file: string): void {
-  // In WAL mode, reading takes this lock; BEGIN would write to an empty file, before its auto_vacuum.
+  // In WAL mode, reading takes this lock; BEGIN would write to an empty file.
   const sql = "PRAGMA locking_mode = EXCLUSIVE; SELECT count(*) FROM sqlite_schema";
-  useConnection(connect(file), sql);
+  useConnection(file, {}, (connection) => connection.exec(sql));
 }
 
 /** Throws `SQLITE_BUSY` while an older SQLite has a file that this process has opened by now. */
 export function assertNoLock(file: string, version = process.versions.sqlite ?? ""): void {
   if (!canShare(version) || !existsSync(`${file}-lock`)) return;
-  useConnection(connect(`${file}-lock`), "BEGIN; SELECT count(*) FROM sqlite_schema; COMMIT");
-}
-
-function useConnection(connection: SqliteConnection, sql: string): void {
-  try {
-    connection.exec(sql);
-  } finally {
-    connection.close();
-  }
+  const sql = "BEGIN; SELECT count(*) FROM sqlite_schema; COMMIT";
+  useConnection(`${file}-lock`, {}, (connection) => connection.exec(sql));
 }
