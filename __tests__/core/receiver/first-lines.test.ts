@@ -189,7 +189,7 @@ const MISTAKES: Record<string, Mistake> = {
         next();
       }),
     ),
-    app: [/BODY_PARSED: .*another middleware parsed/, /before express\.urlencoded/],
+    app: [/BODY_PARSED: .*middleware parsed/, /before express\.urlencoded/],
     own: COMPARE,
   },
   "no handler": {
