@@ -23,7 +23,8 @@ async function start(credentialsOf: (emulator: Emulator) => Credentials) {
   let requests = 0;
   const balancer = await startTarget((req, res) => {
     const { method, url: path, headers } = req;
-    const to = { port: ports[requests++ % ports.length], method, path, headers };
+    const port = ports[requests++ % ports.length];
+    const to = { agent: false, port, method, path, headers };
     req.pipe(
       request(to, (response) => {
         res.writeHead(response.statusCode ?? 502);

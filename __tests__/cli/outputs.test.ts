@@ -8,11 +8,13 @@ import { envOf, startEmulator, startReceiver, stopEmulators } from "../support/e
 import { openQueue } from "../support/engine";
 import { itWithRedis, startRedis, stopRedis } from "../support/redis";
 import { runCommand } from "../support/terminals";
-import { until } from "../support/waiting";
+import { countTime, until } from "../support/waiting";
 import { ACCOUNT_SID, AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
 const folder = mkdtempSync(join(tmpdir(), "push-outputs-"));
 const capture = join(folder, "captures.jsonl");
+// A Redis that does not respond in time is named in stderr.
+countTime();
 afterAll(() => rmSync(folder, { recursive: true }));
 afterEach(stopEmulators);
 

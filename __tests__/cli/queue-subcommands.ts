@@ -2,13 +2,15 @@ import { PermanentError, type PushEvent } from "express-push-verification";
 import type { DurableQueue, QueueStats } from "express-push-verification/durable";
 import { CONTROL, HOSTILE_UUID } from "../support/control-characters";
 import { entityIdentity } from "../support/durable";
-import { until } from "../support/waiting";
+import { countTime, until } from "../support/waiting";
 import { createReceiver } from "../support/receivers";
 import { runCommand } from "../support/terminals";
 import { eventRequest } from "../support/webhook-requests";
 
 /** Tests the subcommands on a queue that has a dead letter. */
 export function testSubcommands(open: () => { store: string; queue: DurableQueue }): void {
+  // A store that does not respond in time is named in stderr.
+  countTime();
   it("list, retry and discard dead letters, count, and name the queues that exist", async () => {
     const { store, queue } = open();
     const { push, receive, events } = createReceiver({ queue });

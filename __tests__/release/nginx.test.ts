@@ -51,18 +51,24 @@ function startLoad(port: number) {
   const statuses = new Map<string, number>();
   const stopping = new AbortController();
   const ended = testSignal();
-  const sendInTurn = async () => {
+  const counts = Array<number>(LANES).fill(0);
+  const lanes = counts.map(async (_, lane) => {
     while (!stopping.signal.aborted && !ended.aborted) {
       const uuid = randomUUID();
       statuses.set(uuid, await deliver(port, uuid));
+      counts[lane]!++;
     }
-  };
-  const lanes = Array.from({ length: LANES }, sendInTurn);
+  });
   return {
     /** Waits for further responses. */
     async untilMore(count: number): Promise<void> {
       const before = statuses.size;
       await until(() => statuses.size > before + count);
+    },
+    /** Waits until each lane has sent a request after this, and has its response. */
+    async untilOthers(): Promise<void> {
+      const before = [...counts];
+      await until(() => counts.every((count, lane) => count > before[lane]! + 1));
     },
     /** Ends the load; returns the uuids, once each request got 200. */
     async stop(): Promise<string[]> {
@@ -160,6 +166,7 @@ describeWithRedis("two processes of clients that keep their connections", () => 
       tell(running[0]);
       await load.untilMore(50);
       [, port] = ports as readonly number[];
+      await load.untilOthers();
       running[0].send("no new connections");
       expect(await exited).toEqual([0, null]);
       await load.untilMore(50);

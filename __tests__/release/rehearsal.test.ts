@@ -35,7 +35,7 @@ interface Setup {
 function forward(req: IncomingMessage, res: ServerResponse, port: number): void {
   const { method, url: path, headers } = req;
   req.pipe(
-    request({ port, method, path, headers }, (response) => {
+    request({ agent: false, port, method, path, headers }, (response) => {
       res.writeHead(response.statusCode ?? 502, response.headers);
       response.pipe(res);
     }),

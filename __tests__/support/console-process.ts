@@ -86,7 +86,7 @@ function serve(options: NonNullable<ConsoleProcessSettings["receiver"]>): void {
         ({ code }: { code: string }) => res.status(503).send(code),
       );
     });
-  const server = createServer(app).listen(0, "127.0.0.1", () => {
+  const server = createServer({ keepAliveTimeout: 0 }, app).listen(0, "127.0.0.1", () => {
     process.send?.(`port ${(server.address() as AddressInfo).port}`);
   });
   close = async () => {

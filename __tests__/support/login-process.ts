@@ -51,7 +51,7 @@ app.get("/wait/:entityIdentity/:challengeSid", (req, res) => {
     (error: { code: string }) => res.status(503).send(error.code),
   );
 });
-const server = createServer(app).listen(wanted, "127.0.0.1", () => {
+const server = createServer({ keepAliveTimeout: 0 }, app).listen(wanted, "127.0.0.1", () => {
   const { port } = server.address() as AddressInfo;
   void queue.ready().then(() => process.send?.(`port ${port}`));
 });

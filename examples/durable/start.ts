@@ -64,8 +64,12 @@ async function run(folder: string, children: ChildProcess[], signal: AbortSignal
   const login = fetch(`http://127.0.0.1:${port}/login/${challenge_sid}/user-1`);
   const [outcome] = await Promise.all([login, deliverAll(port, challenge_sid)]);
   console.log(`the waiting login goes on: ${await outcome.text()}`);
-  await new Promise((resolve) => setTimeout(resolve, 2_500));
-  const metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  // The workers may still start, and run an event again that failed.
+  let metrics: string;
+  do {
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text();
+  } while (/^push_webhooks_queue_(waiting|active|delayed) [1-9]/m.test(metrics));
   console.log(metrics.match(/^push_webhooks_total.*$/gm)?.join("\n"));
 }
 
