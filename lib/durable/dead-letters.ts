@@ -1,4 +1,4 @@
-import type { DeadLetter, DeadLetterOptions, EventOperations } from "../core/door";
+import type { DeadLetter, DeadLetterOptions, EventOperations, EventStatus } from "../core/door";
 import { parseJson, toAsciiJson } from "../kit/text";
 import type { Storage, StoredDeadLetter, StoredDeadLetterChoice, StoredState } from "./storage";
 import { hashKey } from "./event-key";
@@ -95,12 +95,7 @@ export function createEventOperations(
       const found = await run(() => storage.find(hashKey(name, uuid)));
       const newest =
         choose("find", found, options).at(-1) ?? found.find(({ body }) => body === null);
-      if (newest === undefined) return undefined;
-      const { state, body, attempts, errors, atMs } = newest;
-      const { accountSid, receiver, event }: Partial<ReturnType<typeof readNamed>> =
-        body === null ? {} : readNamed(body);
-      const at = atMs === null ? undefined : new Date(atMs);
-      return { state, accountSid, receiver, event, attempts, failures: readFailures(errors), at };
+      return newest && toStatus(newest);
     },
   };
 }
@@ -128,6 +123,13 @@ function choose(
   throw new TypeError(
     `${method}: several accounts or receivers have an event of this uuid. Pass those of the event: ${method}(uuid, { accountSid, receiver }).`,
   );
+}
+
+function toStatus({ state, body, attempts, errors, atMs }: StoredState): EventStatus {
+  const { accountSid, receiver, event }: Partial<ReturnType<typeof readNamed>> =
+    body === null ? {} : readNamed(body);
+  const at = atMs === null ? undefined : new Date(atMs);
+  return { state, accountSid, receiver, event, attempts, failures: readFailures(errors), at };
 }
 
 function readNamed(body: string): Pick<DeadLetter, "uuid" | "accountSid" | "receiver" | "event"> {
