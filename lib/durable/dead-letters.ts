@@ -115,7 +115,7 @@ function choose(
   });
   if (accounts.size <= 1) return chosen;
   throw new TypeError(
-    `${method}: several accounts or receivers have an event of this uuid. Pass those of the event: ${method}(uuid, { accountSid, receiver }).`,
+    `${method}: several accounts or receivers have an event of this uuid. Pass them: ${method}(uuid, { accountSid, receiver }).`,
   );
 }
 
