@@ -65,27 +65,22 @@ export function createEventOperations(
     async *deadLetters({ error: chosen, newestFirst = false } = {}) {
       const failure = chosen === undefined ? undefined : toAsciiJson(chosen);
       for await (const page of listPages({ failure, newestFirst })) {
-        for (const { body, errors, attempts, atMs } of page) {
-          const { error = "" } = readFailures(errors).at(-1) ?? {};
-          yield { ...readNamed(body), error, attempts, failedAt: new Date(atMs) };
-        }
+        for (const letter of page) yield toDeadLetter(letter);
       }
     },
     async deadGroups() {
       const groups = await run(() => storage.deadGroups());
-      return groups.map(({ failure, count, users, firstAtMs, lastAtMs }) => {
+      return groups.map(({ failure, ...group }) => {
         const error = parseJson(failure);
-        return { error: typeof error === "string" ? error : "", count, users, firstAtMs, lastAtMs };
+        return { ...group, error: typeof error === "string" ? error : "" };
       });
     },
     retry: (uuid, options) => change("retry", uuid, options),
     async retryAll() {
       let count = 0;
       for await (const page of listPages()) {
-        const ids = page.map(({ id }) => id);
-        if (ids.length === 0) continue;
         const atMs = Date.now();
-        count += await run(() => storage.retry(ids));
+        count += await run(() => storage.retry(page.map(({ id }) => id)));
         noteAll("retry", page, { atMs });
       }
       return count;
@@ -93,14 +88,8 @@ export function createEventOperations(
     discard: (uuid, options) => change("discard", uuid, options),
     async find(uuid, options = {}) {
       const found = await run(() => storage.find(hashKey(name, uuid)));
-      const newest =
-        choose("find", found, options).at(-1) ?? found.find(({ body }) => body === null);
-      if (newest === undefined) return undefined;
-      const { state, body, attempts, errors, atMs } = newest;
-      const { accountSid, receiver, event }: Partial<ReturnType<typeof readNamed>> =
-        body === null ? {} : readNamed(body);
-      const at = atMs === null ? undefined : new Date(atMs);
-      return { state, accountSid, receiver, event, attempts, failures: readFailures(errors), at };
+      const last = choose("find", found, options).at(-1) ?? found.find(({ body }) => body === null);
+      return last && toStatus(last);
     },
   };
 }
@@ -126,8 +115,20 @@ function choose(
   });
   if (accounts.size <= 1) return chosen;
   throw new TypeError(
-    `${method}: several accounts or receivers have an event of this uuid. Pass those of the event: ${method}(uuid, { accountSid, receiver }).`,
+    `${method}: several accounts or receivers have an event of this uuid. Pass them: ${method}(uuid, { accountSid, receiver }).`,
   );
+}
+
+function toDeadLetter({ body, errors, attempts, atMs }: StoredDeadLetter): DeadLetter {
+  const { error = "" } = readFailures(errors).at(-1) ?? {};
+  return { ...readNamed(body), error, attempts, failedAt: new Date(atMs) };
+}
+
+function toStatus({ state, body, attempts, errors, atMs }: StoredState): EventStatus {
+  const { accountSid, receiver, event }: Partial<ReturnType<typeof readNamed>> =
+    body === null ? {} : readNamed(body);
+  const at = atMs === null ? undefined : new Date(atMs);
+  return { state, accountSid, receiver, event, attempts, failures: readFailures(errors), at };
 }
 
 function readNamed(body: string): Pick<DeadLetter, "uuid" | "accountSid" | "receiver" | "event"> {

@@ -7,7 +7,7 @@ export function hashKey(queueName: string, key: string): string {
   return hashText(`${queueName}:${key}`).slice(0, KEY_DIGITS);
 }
 
-/** Joins the key of an event: half of the hash of its uuid, and half of that of account and uuid. */
+/** Joins the key of an event: halves of the hashes of its uuid, and of account and uuid. */
 export function joinEventKey(uuidHash: string, accountUuidHash: string): string {
   return half(uuidHash) + half(accountUuidHash);
 }

@@ -17,7 +17,7 @@ export const MAX_ID = 2 ** 52;
 /** The condition of a row whose handlers a worker is to run. */
 export const DUE = "owner is null and failed_at is null";
 
-/** Which dead letters a statement lists: `after` or before a position, of one failure or of all. */
+/** Which dead letters a statement lists: after or before a position, of one failure or of all. */
 interface DeadList {
   position: string;
   condition?: string;

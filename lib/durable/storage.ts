@@ -137,7 +137,7 @@ export interface StoredDeadGroup {
 /** What a text is of. */
 export type TextKind = "event" | "outcome" | "entry";
 
-/** The kinds of entries that have a bound each; a start has that of changes. */
+/** The kinds of entries that have a bound each; a start counts as a change. */
 export type EntryKind = Exclude<JournalEntry["kind"], "start">;
 
 /** An entry of the journal to be stored. */

@@ -33,6 +33,17 @@ export function createFormat(migrations: Migrations<unknown>): StoreFormat {
   return { schema: latestOf(migrations), events: EVENT_FORMAT, writtenBy: PACKAGE_VERSION };
 }
 
+/** Reads the format of a store; undefined for one from before the first format. */
+export function readFormat(
+  schema: unknown,
+  events: unknown,
+  writtenBy: unknown,
+): StoreFormat | undefined {
+  const numbers = { schema: Number(schema ?? "none"), events: Number(events ?? "none") };
+  const isFormat = Object.values(numbers).every(Number.isInteger);
+  return isFormat ? { ...numbers, writtenBy: String(writtenBy) } : undefined;
+}
+
 /**
  * Plans the migration of a store to this version.
  *

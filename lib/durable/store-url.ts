@@ -29,7 +29,7 @@ export function readStoreUrl(url: string): StoreUrl | string {
   }
   const [, userInfo, address = "", rawPath = "", query = "", hash] = PARTS.exec(url) ?? [];
   const parameters = new URLSearchParams(query);
-  // An @ after the address is that of a user info which ends too early.
+  // An @ after the address: the user info ends too early.
   const isCut =
     userInfo === undefined ? `${rawPath}${query}` : `${rawPath}${[...parameters.keys()].join()}`;
   if (hash !== undefined) return `It has a #. ${SPECIAL}`;
@@ -45,7 +45,7 @@ export function readStoreUrl(url: string): StoreUrl | string {
 
 function readAddress(address: string): Pick<StoreUrl, "host" | "port"> | string {
   if (address.includes(",")) {
-    return "It names several hosts: a URL has one. Pass that of the primary, or options of a cluster or of sentinels.";
+    return "It names several hosts: a URL has one. Pass the URL of the primary, or options of a cluster or of sentinels.";
   }
   const found = ADDRESS.exec(address);
   if (found === null || found[3]?.includes(":") === true) {

@@ -44,7 +44,7 @@ const PURGE_MS = 5_000;
 const SLICE_PAUSE_MS = 10;
 
 /**
- * The workers that claim their events from a storage, and take those of processes that are dead. Beats
+ * The workers that claim their events from a storage, and take the events of dead processes. Beats
  * come from the app's thread: a process that is blocked must lose its events.
  */
 export class ClaimingPool implements WorkerPool {

@@ -133,6 +133,6 @@ function findUrlProblem(url: string): string | undefined {
   if (sslmode !== undefined && !SSL_MODES.includes(sslmode)) {
     return `Its sslmode must be one of ${SSL_MODES.join(", ")}.`;
   }
-  // Without a host, pg takes that of PGHOST.
+  // Without a host, pg takes PGHOST.
   return findOptionProblem({ host: host === "" ? undefined : host, port }, OPTION_RULES);
 }

@@ -3,7 +3,13 @@ import { parseJson } from "../../kit/text";
 import type { Migrations } from "../event-format";
 import { QueueError } from "../queue-error";
 import { NO_FAILURE } from "../storage";
-import { createFormat, planMigration, type MigrationPlan, type StoreFormat } from "../store-format";
+import {
+  createFormat,
+  planMigration,
+  readFormat,
+  type MigrationPlan,
+  type StoreFormat,
+} from "../store-format";
 import { STATEMENT_TIMEOUT_MS } from "./connections";
 import type { PostgresSettings } from "./options";
 import { advance } from "./statements";
@@ -109,7 +115,7 @@ export async function prepareSchema(
     const hasTables = await findTables(client, schema);
     const store = { engine: "POSTGRES", what: `postgresQueue: the schema ${schema}` } as const;
     const plan: MigrationPlan<(schema: string) => string> = hasTables
-      ? planMigration(store, await readFormat(client, schema), migrations)
+      ? planMigration(store, await readVersion(client, schema), migrations)
       : { steps: [], format: createFormat(migrations) };
     if (!create) await assertQueue(client, schema, name, hasTables);
     if (!hasTables) await createSchema(client, schema);
@@ -166,16 +172,14 @@ async function findTables(client: Client, schema: string): Promise<boolean> {
   return true;
 }
 
-/** Returns undefined for tables from before the first format. */
-async function readFormat(client: Client, schema: string): Promise<StoreFormat | undefined> {
+/** In tables from before the first format, its columns are missing. */
+async function readVersion(client: Client, schema: string): Promise<StoreFormat | undefined> {
   const table = `"${schema}".version`;
   const { rows } = await client.query<{ row: string }>(
     `select to_jsonb(stored)::text as row from ${table} as stored`,
   );
   const row = Object(parseJson(rows[0]?.row ?? "")) as Record<string, unknown>;
-  const { version: number, events, written_by: writtenBy } = row;
-  if (typeof number !== "number" || typeof events !== "number") return undefined;
-  return { schema: number, events, writtenBy: String(writtenBy) };
+  return readFormat(row.version, row.events, row.written_by);
 }
 
 async function migrate(

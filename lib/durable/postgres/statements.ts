@@ -263,7 +263,7 @@ export function writeStatements(schema: string, channel: string, sender: string)
   } as const;
 }
 
-/** Moves the sequence of a table past its ids; a role may lack the right to move that of the queues. */
+/** Moves the sequence of a table past its ids; a role may lack the right to move the sequence of the queues. */
 export function advance(schema: string, table: "event" | "queue" | "entry"): string {
   const sequence = `'${schema}.${table}_id_seq'`;
   const last = `coalesce(pg_sequence_last_value(${sequence}), 0)`;

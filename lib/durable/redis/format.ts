@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
 import type { Migrations } from "../event-format";
-import { createFormat, planMigration, type MigrationPlan, type StoreFormat } from "../store-format";
+import { createFormat, planMigration, readFormat, type MigrationPlan } from "../store-format";
 import { findRedisRejection } from "./connection";
 import type { RedisSettings } from "./options";
 
@@ -26,11 +26,11 @@ export async function prepareFormat(
   migrations = MIGRATIONS,
 ): Promise<void> {
   const key = `${head}:format`;
-  const [found, ...rest] = await redis.hmget(key, "schema", "events", "writtenBy");
+  const [found, events, writtenBy] = await redis.hmget(key, "schema", "events", "writtenBy");
   const store = { engine: "REDIS", what: `redisQueue: the queue ${head}` } as const;
   const { steps, format }: MigrationPlan<string> =
     typeof found === "string"
-      ? planMigration(store, readFormat([found, ...rest]), migrations)
+      ? planMigration(store, readFormat(found, events, writtenBy), migrations)
       : { steps: [], format: createFormat(migrations) };
   if (format === undefined) return;
   const numbers = [format.schema, format.events, format.writtenBy];
@@ -39,10 +39,4 @@ export async function prepareFormat(
   await redis.eval(writeNumbers(steps), 1, key, ...values).catch((error: unknown) => {
     if (findRedisRejection(error)?.message.startsWith("OOM ") !== true) throw error;
   });
-}
-
-function readFormat([schema, events, writtenBy]: (string | null)[]): StoreFormat | undefined {
-  const numbers = { schema: Number(schema), events: Number(events ?? "none") };
-  const isFormat = Object.values(numbers).every(Number.isInteger);
-  return isFormat ? { ...numbers, writtenBy: String(writtenBy) } : undefined;
 }

@@ -14,7 +14,7 @@ export const MIGRATIONS: Migrations<string> = {};
  * - queue: its name, the key of its pseudonyms, and a part of its `StoreFormat`.
  * - delivery: the uuids. `key` is a hash of account and uuid.
  * - event: events to be handled, and dead letters, which have `failed_at`, `failure` and `person`. `id` is
- *   the one of its delivery, `owner` the member that runs its handlers, `pause` a part of `run_at`.
+ *   also the id of its delivery, `owner` the member that runs its handlers, `pause` a part of `run_at`.
  * - member: workers and processes, with their last beat, and since when they beat without a gap.
  * - entry: the journal. Each `kind` has a bound, which its shares divide.
  * - minute: its counters, of the minute that begins `at`.
