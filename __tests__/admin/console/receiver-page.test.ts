@@ -7,6 +7,12 @@ import { OLD_TOKEN, press, ROTATING, submit, useConsolePages } from "./console-p
 const { openConsole, openPage, allowFaults } = useConsolePages();
 const JANE = { uuid: "a", entity_identity: "jane.doe@example.com" };
 
+/** Lasts as long as five polls. */
+const PASS_POLLS = `new Promise((resolve) => {
+  let count = 0;
+  const timer = setInterval(() => ++count === 5 && resolve(clearInterval(timer)), 3_000);
+})`;
+
 describeWithBrowser("the receiver's page", () => {
   it("shows each request, with its type, version, code, attempt and token, and how old that is", async () => {
     const { app, page } = await openConsole("", ROTATING);
@@ -134,6 +140,31 @@ describeWithBrowser("the receiver's page", () => {
     await app.deliver();
     release();
     await page.getByText("200 handled").waitFor();
+  });
+
+  it("asks no earlier than Retry-After says, and nothing while it is hidden", async () => {
+    const { page } = await openConsole();
+    await page.getByText("Up to date").waitFor();
+    allowFaults(/status of 429/);
+    const headers = { "Retry-After": "3600" };
+    await page.route("**/console/view", (route) => route.fulfill({ status: 429, headers }));
+    await page.getByText("The server receives too many requests.").waitFor();
+    let asked = 0;
+    page.on("request", (request) => void (asked += Number(request.url().endsWith("/view"))));
+    await page.evaluate(PASS_POLLS);
+    expect(asked).toBe(0);
+    await page.unroute("**/console/view");
+    await page.reload();
+    await page.getByText("Up to date").waitFor();
+    const hidden = "{ value: true, writable: true }";
+    await page.evaluate(`Object.defineProperty(document, "hidden", ${hidden})`);
+    asked = 0;
+    await page.evaluate(PASS_POLLS);
+    expect(asked).toBe(0);
+    const poll = page.waitForRequest("**/console/view");
+    const show = "document.hidden = false; document.dispatchEvent(new Event('visibilitychange'))";
+    await page.evaluate(show);
+    await poll;
   });
 
   it("is used with the keyboard: skip link, pages, rows", async () => {

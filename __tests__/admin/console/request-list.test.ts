@@ -106,10 +106,12 @@ describeWithBrowser("the list of requests", () => {
     expect(await listTypes()).toEqual(["challenge.approved v2"]);
   });
 
-  it("runs all that failed again within the filter, in one action, and says why one failed again", async () => {
+  it("runs all that failed again within the filter, in one action, the oldest first, and says why one failed again", async () => {
     const app = await startConsole();
     let down: string[] = ["one-unit", "two-unit", "three"];
+    const ran: string[] = [];
     app.push.onAny(({ uuid }) => {
+      ran.push(uuid);
       if (down.includes(uuid)) throw new Error("down");
     });
     const before = "2 failed since";
@@ -118,11 +120,13 @@ describeWithBrowser("the list of requests", () => {
     await page.getByRole("button", { name: "Run 3 failed since" }).waitFor();
     await page.getByRole("searchbox").fill("-unit");
     down = ["two-unit", "three"];
+    ran.length = 0;
     await press(page, new RegExp(`Run ${before}`));
     const dialog = page.locator("dialog", { hasText: "Run the handlers again for 2 events?" });
     await dialog.getByText("HANDLER_FAILED: down").or(dialog.getByText("down")).first().waitFor();
     await press(page, "Run again", true);
     await page.getByRole("alert").getByText("1 event run again. 1 not: HANDLER_FAILED").waitFor();
+    expect(ran).toEqual(["one-unit", "two-unit"]);
     await press(page, "Cancel");
     const lines = page.locator(".requests .line");
     await lines.first().getByText("ran again").waitFor();
@@ -131,7 +135,7 @@ describeWithBrowser("the list of requests", () => {
     expect(app.audits).toMatchObject([{ action: "request.resend", actor: "alice", count: 1 }]);
   });
 
-  it("exports its rows as JSON Lines, masked also with reveal, and finds a user by the whole identity alone", async () => {
+  it("exports its rows as JSON Lines, masked also with reveal, and finds a user by the whole identity alone, which is in no address", async () => {
     const { page, search, results, listTypes } = await openList({ reveal: true });
     await results.selectOption("accepted");
     await page.getByText("3 requests found.").waitFor();
@@ -151,6 +155,22 @@ describeWithBrowser("the list of requests", () => {
       await page.getByText(found).waitFor();
     }
     expect(await listTypes()).toHaveLength(2);
+    expect(page.url()).not.toContain("jane");
+  });
+
+  it("shows the requests of a bar of the chart, or of the last hour, which the chart follows", async () => {
+    const { page } = await openList();
+    const bars = page.locator("svg g");
+    expect(await bars.count()).toBe(96);
+    await bars.first().click();
+    await page.getByText("0 requests found.").waitFor();
+    await bars.last().click();
+    await page.getByText("4 requests found.").waitFor();
+    const time = page.getByRole("combobox", { name: "time" });
+    expect(await time.inputValue()).toMatch(/^\d+-\d+$/);
+    await time.selectOption("60");
+    await page.getByText("4 requests found.").waitFor();
+    expect(await bars.count()).toBe(60);
   });
 
   it("leads by a pseudonym to the requests of one user, whose name is not shown", async () => {

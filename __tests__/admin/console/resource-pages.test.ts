@@ -47,6 +47,7 @@ describeWithBrowser("the page of the webhooks", () => {
     await press(page, /^Delete$/);
     await press(page, "Delete webhook");
     await said(page, "The webhook was deleted.");
+    await page.locator("h2:focus", { hasText: "Webhooks" }).waitFor();
     expect(await list()).toEqual([]);
     const actions = app.audits.map(({ action }) => action?.replace("webhook.", ""));
     expect(actions).toEqual(["create", "create", "update", "update", "update", "delete"]);

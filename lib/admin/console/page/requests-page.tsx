@@ -44,19 +44,14 @@ export function RequestsPage() {
 /** The list with its filters. */
 function RequestList({ shown }: { shown: ShownHistory }) {
   const { found, failed, dropped, isShared, sinceMs } = shown;
-  const [hasFocus, setFocus] = useState(false);
   const details = useDetails(place.value.id);
-  const { rows, more, release } = useShownRows(shown.rows, hasFocus);
+  const { rows, more, release } = useShownRows(shown.rows);
   const { query, process } = journal.value ?? {};
   const { id, query: filter } = place.value;
   const isListed = rows.some((row) => row.id === id);
   // Above the others, when it is not one of them.
   const linked = isListed ? undefined : details?.value?.row;
   const isCurrent = query === filter.toString();
-  const show = () => {
-    setFocus(false);
-    release();
-  };
   return (
     <>
       <div class="panel-head">
@@ -71,7 +66,7 @@ function RequestList({ shown }: { shown: ShownHistory }) {
         </small>
         <div class="buttons">
           <ResendFailedButton failed={failed} />
-          {more > 0 && <Button label={`Show ${formatCount(more)} new`} run={show} />}
+          {more > 0 && <Button label={`Show ${formatCount(more)} new`} run={release} />}
           {rows.length > 0 && <Button label="Export JSONL" run={() => download(rows)} />}
           <RehearseButton />
           <TestEventButton />
@@ -84,14 +79,7 @@ function RequestList({ shown }: { shown: ShownHistory }) {
           {() => null}
         </LoadedValue>
       )}
-      <div
-        onFocusIn={() => setFocus(true)}
-        onFocusOut={({ currentTarget, relatedTarget }) =>
-          setFocus(currentTarget.contains(relatedTarget as Node | null))
-        }
-      >
-        <RequestTable rows={linked ? [linked, ...rows] : rows} details={details} />
-      </div>
+      <RequestTable rows={linked ? [linked, ...rows] : rows} details={details} />
       <p class="state">{describeEnd(shown, rows.length)}</p>
       {dropped > 0 && (
         <p class="state">{formatCount(dropped)} more arrived too fast to be listed.</p>
@@ -120,11 +108,12 @@ function useDetails(id: string | undefined): Loader<RequestDetails> | undefined 
  * The rows to show: those that were shown, as they are now, while one of them is open or focused,
  * so that no row moves under the pointer; of another filter always the newest.
  */
-function useShownRows(newest: readonly RequestRow[], hasFocus: boolean) {
+function useShownRows(newest: readonly RequestRow[]) {
   const latest = { rows: newest, query: journal.value?.query };
   const kept = useRef(latest);
   const [, draw] = useState({});
-  const isHeld = hasFocus || kept.current.rows.some(({ id }) => id === place.value.id);
+  const isOpen = kept.current.rows.some(({ id }) => id === place.value.id);
+  const isHeld = isOpen || document.querySelector(".requests :focus") !== null;
   const release = () => (kept.current = latest);
   if (!isHeld || kept.current.query !== latest.query) release();
   const byId = new Map(newest.map((row) => [row.id, row]));
