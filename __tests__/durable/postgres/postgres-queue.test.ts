@@ -12,6 +12,8 @@ import {
   type PostgresSettings,
 } from "../../../lib/durable/postgres/options";
 import { prepareSchema } from "../../../lib/durable/postgres/schema";
+import { ServerStorage } from "../../../lib/durable/postgres/server-storage";
+import { MAX_KEPT_ENTRIES } from "../../../lib/durable/storage";
 import {
   closeLater,
   QUEUE_NAME,
@@ -29,6 +31,7 @@ import { createGate, until } from "../../support/waiting";
 const disk = mountSmallDisk("size=160m,mode=777");
 const BACKLOG = 20_000;
 const EVENTS = 100;
+const OWN_CONNECTIONS = "select from pg_stat_activity where application_name = 'push-webhooks'";
 
 describeOnPostgres("its own promises", (app) => {
   const { open } = app;
@@ -60,6 +63,16 @@ describeOnPostgres("its own promises", (app) => {
     }
     await app.server().set("fsync", "on");
     expect(await store(queue)).toBe("new");
+  });
+
+  it("leaves no connection of an attempt that was rejected", async () => {
+    await app.server().set("fsync", "off");
+    const [storage] = app.createStorage();
+    closeLater(storage);
+    for (let attempt = 0; attempt < 3; attempt++)
+      await expect(storage.connect(() => {})).rejects.toThrow(QueueError);
+    await until(async () => (await app.server().query(OWN_CONNECTIONS)).length === 0);
+    await app.server().set("fsync", "on");
   });
 
   it("gets no schema and no queue without create, which names the queues that it finds", async () => {
@@ -136,6 +149,22 @@ describeOnPostgres("its own promises", (app) => {
     expect(stats).toMatchObject({ waiting: 1, active: 0, workers: 0 });
   });
 
+  it("trims the journal of each queue in one schema on its own", async () => {
+    const [quiet, loud] = ["quiet", "loud"].map((queue) => {
+      const settings = { ...app.place(), name: queue, logger: silent };
+      return closeLater(new ServerStorage(resolvePostgresOptions(settings as never)));
+    }) as [ServerStorage, ServerStorage];
+    for (const [storage, count] of [
+      [quiet, 1],
+      [loud, MAX_KEPT_ENTRIES + 1],
+    ] as const) {
+      await storage.connect(() => {});
+      await storage.appendEntries(Array(count).fill({ kind: "step", share: "", text: "{}" }), []);
+    }
+    await quiet.trimEntries();
+    expect((await quiet.scan("entry")).texts).toHaveLength(1);
+  });
+
   it("closes the connection of a statement that fails", async () => {
     const settings = { name: QUEUE_NAME, connection: app.server().url };
     const connections = closeLater(createServerConnections(resolvePostgresOptions(settings)));
@@ -161,8 +190,7 @@ describeOnPostgres("its own promises", (app) => {
     await until(() => handled === EVENTS);
     await queue.close();
     // A connection adds its reads to the counters of Postgres when it ends, at the latest.
-    const own = "select from pg_stat_activity where application_name = 'push-webhooks'";
-    await until(async () => (await app.server().query(own)).length === 0);
+    await until(async () => (await app.server().query(OWN_CONNECTIONS)).length === 0);
     const [reads] = await app.server().query(`select (seq_tup_read + idx_tup_fetch)::int as count
       from pg_stat_user_tables where relid = 'large.event'::regclass`);
     expect(reads?.count).toBeLessThan(BACKLOG);
