@@ -4,7 +4,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { createHandlers } from "express-push-verification";
-import { QueueError, type DurableQueue } from "express-push-verification/durable";
+import {
+  QueueError,
+  type DurableQueue,
+  type PostgresQueueOptions,
+} from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { createServerConnections } from "../../../lib/durable/postgres/connections";
 import {
@@ -13,7 +17,12 @@ import {
 } from "../../../lib/durable/postgres/options";
 import { prepareSchema } from "../../../lib/durable/postgres/schema";
 import { ServerStorage } from "../../../lib/durable/postgres/server-storage";
-import { MAX_KEPT_ENTRIES } from "../../../lib/durable/storage";
+import {
+  MAX_KEPT_ENTRIES,
+  type ClaimedEvent,
+  type NewStoredEntry,
+} from "../../../lib/durable/storage";
+import { toNewEvent } from "../../../lib/durable/stored-event";
 import {
   closeLater,
   QUEUE_NAME,
@@ -31,6 +40,7 @@ import { createGate, until } from "../../support/waiting";
 const disk = mountSmallDisk("size=160m,mode=777");
 const BACKLOG = 20_000;
 const EVENTS = 100;
+const ALL = { failure: undefined, newestFirst: false };
 const OWN_CONNECTIONS = "select from pg_stat_activity where application_name = 'push-webhooks'";
 
 describeOnPostgres("its own promises", (app) => {
@@ -71,8 +81,12 @@ describeOnPostgres("its own promises", (app) => {
     closeLater(storage);
     for (let attempt = 0; attempt < 3; attempt++)
       await expect(storage.connect(() => {})).rejects.toThrow(QueueError);
-    await until(async () => (await app.server().query(OWN_CONNECTIONS)).length === 0);
+    const untilConnections = (count: number) =>
+      until(async () => (await app.server().query(OWN_CONNECTIONS)).length === count);
+    await untilConnections(0);
     await app.server().set("fsync", "on");
+    await storage.connect(() => {});
+    await untilConnections(1);
   });
 
   it("gets no schema and no queue without create, which names the queues that it finds", async () => {
@@ -149,20 +163,68 @@ describeOnPostgres("its own promises", (app) => {
     expect(stats).toMatchObject({ waiting: 1, active: 0, workers: 0 });
   });
 
-  it("trims the journal of each queue in one schema on its own", async () => {
-    const [quiet, loud] = ["quiet", "loud"].map((queue) => {
-      const settings = { ...app.place(), name: queue, logger: silent };
-      return closeLater(new ServerStorage(resolvePostgresOptions(settings as never)));
-    }) as [ServerStorage, ServerStorage];
-    for (const [storage, count] of [
-      [quiet, 1],
-      [loud, MAX_KEPT_ENTRIES + 1],
-    ] as const) {
+  it("holds of two queues in one schema only its own, and changes nothing of the other", async () => {
+    const openStorage = async (queue: string) => {
+      const settings = { ...app.place(), name: queue, logger: silent } as PostgresQueueOptions;
+      const storage = closeLater(new ServerStorage(resolvePostgresOptions(settings)));
       await storage.connect(() => {});
-      await storage.appendEntries(Array(count).fill({ kind: "step", share: "", text: "{}" }), []);
-    }
+      return storage;
+    };
+    const [quiet, loud] = [await openStorage("quiet"), await openStorage("loud")];
+    const entriesOf = (count: number) =>
+      Array<NewStoredEntry>(count).fill({ kind: "step", share: "", text: "{}" });
+    const minuteMs = Math.floor(Date.now() / 60_000) * 60_000;
+    await quiet.appendEntries(entriesOf(1), []);
+    await loud.appendEntries(entriesOf(MAX_KEPT_ENTRIES + 1), [
+      { minuteMs, name: "dropped", count: 1 },
+    ]);
+    const secret = await loud.secret("of loud");
+    // One event in each state.
+    const uuids = ["dead", "delayed", "active", "waiting"];
+    const added = uuids.map((uuid) =>
+      toNewEvent("loud", queuedEvent(eventFixture("factor.created", { uuid })), undefined),
+    );
+    await loud.store(added);
+    await loud.beat([{ id: 1, isWorker: true }]);
+    const [dead, delayed] = (await loud.claim(1, [], 3)) as [ClaimedEvent, ClaimedEvent];
+    const failed = { failures: 1, errors: "[]", failure: '"no"', person: "p", isForged: false };
+    await loud.fail([
+      { ...dead, ...failed, pauseMs: undefined },
+      { ...delayed, ...failed, pauseMs: 60_000 },
+    ]);
+    app.leave("active event", "worker");
+    const listIds = async (kind: "event" | "entry") =>
+      (await loud.scan(kind)).texts.map(({ id }) => id);
+    const [ids, entryIds] = [await listIds("event"), await listIds("entry")];
+    const readLoud = async () => {
+      const { oldestWaitingMs: _, ...stats } = await loud.stats();
+      const letters = (await loud.deadLetters(ALL)).map(({ listedAtMs: __, ...letter }) => letter);
+      const { texts } = await loud.scan("event");
+      const entries = await listIds("entry");
+      const rest = [await loud.deadGroups(), await loud.readCounts(0), await loud.secret("")];
+      return { stats, letters, texts, entries, rest };
+    };
+    const held = await readLoud();
+    expect(held.stats).toMatchObject({ waiting: 1, active: 1, delayed: 1, deadLetters: 1 });
+
+    const none = { waiting: 0, active: 0, delayed: 0, deadLetters: 0, workers: 0 };
+    expect(await quiet.stats()).toEqual({ ...none, oldestWaitingMs: 0 });
+    for (const newestFirst of [false, true])
+      for (const failure of [undefined, '"no"'])
+        expect(await quiet.deadLetters({ failure, newestFirst })).toEqual([]);
+    expect(await quiet.deadGroups()).toEqual([]);
+    expect((await quiet.scan("event")).texts).toEqual([]);
+    expect(await quiet.readCounts(0)).toEqual([]);
+    expect(await quiet.secret("of quiet")).not.toBe(secret);
+    expect([await quiet.retry(ids), await quiet.discard(ids)]).toEqual([0, 0]);
+    await quiet.erase("event", ids);
+    await quiet.erase("entry", entryIds);
+    await quiet.beat([{ id: 2, isWorker: true }]);
+    expect(await quiet.claim(2, [], 9)).toEqual([]);
+    await quiet.purge();
     await quiet.trimEntries();
     expect((await quiet.scan("entry")).texts).toHaveLength(1);
+    expect(await readLoud()).toEqual(held);
   });
 
   it("closes the connection of a statement that fails", async () => {
