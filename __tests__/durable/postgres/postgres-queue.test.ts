@@ -20,7 +20,9 @@ import { ServerStorage } from "../../../lib/durable/postgres/server-storage";
 import {
   MAX_KEPT_ENTRIES,
   type ClaimedEvent,
+  type Claims,
   type NewStoredEntry,
+  type Storage,
 } from "../../../lib/durable/storage";
 import { toNewEvent } from "../../../lib/durable/stored-event";
 import {
@@ -225,6 +227,40 @@ describeOnPostgres("its own promises", (app) => {
     await quiet.trimEntries();
     expect((await quiet.scan("entry")).texts).toHaveLength(1);
     expect(await readLoud()).toEqual(held);
+  });
+
+  it("commits wait for the disk where a crash must not undo them", async () => {
+    const storage = (await app.openStorage()) as Storage & Claims;
+    const { query } = app.server();
+    const { schema } = app.place();
+    await query(`create table ${schema}.note (waits text);
+      create function ${schema}.note() returns trigger language plpgsql as
+        $$ begin insert into ${schema}.note select current_setting('synchronous_commit'); return null; end $$`);
+    for (const table of ["delivery", "event", "outcome", "queue", "entry"])
+      await query(`create trigger note after insert or update or delete on ${schema}.${table}
+        for each statement execute function ${schema}.note()`);
+    const run = { id: 1, started: 1 };
+    const failed = { failures: 1, errors: "[]", failure: '""', person: undefined, isForged: true };
+    const event = queuedEvent(eventFixture("factor.created"));
+    const outcome = { key: "0".repeat(32), value: "[]" };
+    const calls = {
+      store: () => storage.store([toNewEvent(QUEUE_NAME, event, outcome)]),
+      record: () => storage.record([outcome]),
+      fail: () => storage.fail([{ ...run, ...failed, pauseMs: undefined }]),
+      finish: () => storage.finish([run]),
+      retry: () => storage.retry(["1"]),
+      discard: () => storage.discard(["1"]),
+      "erase an event": () => storage.erase("event", ["1"]),
+      "erase an outcome": () => storage.erase("outcome", ["1".repeat(32)]),
+      "erase an entry": () => storage.erase("entry", ["1"]),
+      secret: () => storage.secret("s"),
+    };
+    for (const [what, call] of Object.entries(calls)) {
+      await call();
+      const sql = `with note as (delete from ${schema}.note returning waits)
+        select distinct waits from note`;
+      expect({ what, notes: await query(sql) }).toEqual({ what, notes: [{ waits: "on" }] });
+    }
   });
 
   it("closes the connection of a statement that fails", async () => {
