@@ -2,9 +2,18 @@
 import { createHandlers } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { queuedEvent, sidOf, storeFactor, untilStats } from "../support/durable";
+import { toOutcome } from "../../lib/core/delivery/outcome";
+import {
+  entityIdentity,
+  queuedEvent,
+  receiveInto,
+  sidOf,
+  storeFactor,
+  untilStats,
+} from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { until } from "../support/waiting";
+import { eventRequest } from "../support/webhook-requests";
 
 /** The pause between purges, as purge.test.ts proves it; 50 ms here. */
 const PURGE_MS = 5_000;
@@ -138,6 +147,35 @@ export function describeTimes(engine: StoppableEngine): void {
     queue.work(handlers);
     await untilStats(queue, { deadLetters: 1 });
     expect(handled).toEqual(["slow 2", "slow 3", "slow 4"]);
+  });
+
+  it("an outcome wakes the waits of each process at once, without a poll", async () => {
+    jest.spyOn(globalThis, "setInterval").mockImplementation(() => ({ unref() {} }) as never);
+    await queue.close();
+    const { push, deliver, ...one } = await receiveInto(engine.open(TIMES), {
+      confirm: () => true,
+    });
+    const other = engine.open(TIMES);
+    one.queue.work(push.onAny(() => {}).handlers);
+    await untilStats(other, { workers: 1 });
+    const approvalOf = (index: number) =>
+      eventFixture("challenge.approved", { uuid: `${index}`, challenge_sid: sidOf(index) });
+    const makes = [
+      (index: number) => one.queue.store(queuedEvent(approvalOf(index)), Infinity),
+      (index: number) => one.queue.outcomes.record("", toOutcome(approvalOf(index))),
+    ];
+    for (const [index, make] of makes.entries()) {
+      const wait = { account: "", challengeSid: sidOf(index), timeoutMs: 60_000 };
+      const waits = [one.queue, other].map((by) => by.outcomes.wait(wait));
+      // Until their first reads have found nothing.
+      for (let reads = 0; reads < 5; reads++) await Promise.all([one.queue.stats(), other.stats()]);
+      await make(index);
+      for (const { type } of await Promise.all(waits)) expect(type).toBe("challenge.approved");
+    }
+    const login = { challengeSid: sidOf(9), entityIdentity, timeoutMs: 60_000 };
+    const waiting = push.waitForChallenge(login);
+    await deliver(eventRequest("challenge.approved", { uuid: "9", challenge_sid: sidOf(9) }));
+    expect(await waiting).toHaveProperty("type", "challenge.approved");
   });
 
   it("an event is handled at once, without a poll", async () => {
