@@ -245,8 +245,13 @@ describeOnRedis("a queue in Redis", (app) => {
     await untilStats(queue, { workers: 1 });
     await setLimit(1_000_000);
     await untilStats(queue, { workers: 0 });
-    await until(() => logger.error.mock.calls.some(([, text]) => /worker.*OOM/.test(String(text))));
+    const count = ({ mock }: jest.Mock, words: RegExp) =>
+      mock.calls.filter(([, text]) => words.test(String(text))).length;
+    const countFailures = () => count(logger.error, /worker.*OOM/);
+    await until(() => countFailures() > 0);
     await setLimit(0);
     await untilStats(queue, { workers: 1 });
+    // Each failure once, and its end.
+    expect(count(logger.info, /worker takes events again/)).toBe(countFailures());
   });
 });
