@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Availability } from "../../lib/durable/availability";
 import type { Storage } from "../../lib/durable/storage";
+import { silent } from "../support/receivers";
 import { createGate, never, nextTurn } from "../support/waiting";
 
 jest.mock("node:timers/promises", () => ({
@@ -23,4 +24,22 @@ it("a write that failed is repeated after a pause of 100 ms", async () => {
   expect(write).toHaveBeenCalledTimes(1);
   endPause();
   expect(await written).toBe("written");
+});
+
+it("an outage began with its first failure, however often connecting fails again", async () => {
+  const pauses: (() => void)[] = [];
+  jest.mocked(sleep).mockImplementation(() => new Promise((end) => pauses.push(() => end({}))));
+  const connect = jest.fn(() => Promise.reject(new Error("down")));
+  const storage = { title: "The store", outageCode: "DOWN", connect } as object;
+  const ignore = () => {};
+  const availability = new Availability(storage as Storage, silent, ignore, ignore);
+  await nextTurn();
+  const began = availability.outage()?.since;
+  for (let attempt = 2; attempt <= 3; attempt++) {
+    pauses.shift()?.();
+    await nextTurn();
+    expect(connect).toHaveBeenCalledTimes(attempt);
+    expect(availability.outage()?.since).toBe(began);
+  }
+  availability.close();
 });

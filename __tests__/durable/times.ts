@@ -2,6 +2,7 @@
 import { createHandlers } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
+import { STALLED } from "../../lib/durable/storage";
 import { toOutcome } from "../../lib/core/delivery/outcome";
 import {
   entityIdentity,
@@ -99,6 +100,21 @@ export function describeTimes(engine: StoppableEngine): void {
       expect(await queue.outcomes.wait(wait)).toHaveProperty("type", "challenge.approved");
       await engine.passTime(101_500);
       await untilEmpty();
+    });
+
+    it("an event in whose handlers 21 processes died is a dead letter, and has all attempts again after a retry", async () => {
+      const child = await engine.startProcess(() => {}, "/dev/null", "0");
+      for (const uuid of ["slow", "slow-failing"]) await store(uuid);
+      await untilStats(queue, { active: 2 });
+      await engine.change?.("stalls = 20", 0);
+      await engine.change?.("stalls = 19", 1);
+      await engine.killProcess(child);
+      await untilStats(queue, { deadLetters: 1, waiting: 1 });
+      const failures = [{ error: STALLED }];
+      expect(await queue.find("slow")).toMatchObject({ state: "dead", attempts: 21, failures });
+      expect(await queue.find("slow-failing")).toMatchObject({ state: "waiting", attempts: 20 });
+      expect(await queue.retry("slow")).toBe(true);
+      expect(await queue.find("slow")).toMatchObject({ state: "waiting", attempts: 0, failures });
     });
   }
 
