@@ -180,12 +180,17 @@ export function describeTimes(engine: StoppableEngine): void {
       (index: number) => one.queue.store(queuedEvent(approvalOf(index)), Infinity),
       (index: number) => one.queue.outcomes.record("", toOutcome(approvalOf(index))),
     ];
-    for (const [index, make] of makes.entries()) {
-      const wait = { account: "", challengeSid: sidOf(index), timeoutMs: 60_000 };
-      const waits = [one.queue, other].map((by) => by.outcomes.wait(wait));
+    for (const [first, make] of makes.entries()) {
+      // Both are stored, and announced, at a time.
+      const indexes = [first, first + 2];
+      const waits = [one.queue, other].flatMap((by) =>
+        indexes.map((index) =>
+          by.outcomes.wait({ account: "", challengeSid: sidOf(index), timeoutMs: 60_000 }),
+        ),
+      );
       // Until their first reads have found nothing.
       for (let reads = 0; reads < 5; reads++) await Promise.all([one.queue.stats(), other.stats()]);
-      await make(index);
+      await Promise.all(indexes.map(make));
       for (const { type } of await Promise.all(waits)) expect(type).toBe("challenge.approved");
     }
     const login = { challengeSid: sidOf(9), entityIdentity, timeoutMs: 60_000 };

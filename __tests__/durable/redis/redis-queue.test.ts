@@ -181,6 +181,13 @@ describeOnRedis("its own promises", (app) => {
     expect(await waiting).toHaveProperty("challenge_sid", sidOf(1));
   });
 
+  it("listens again when the connection that listens has ended alone", async () => {
+    await app.open().ready();
+    await isListening();
+    await app.server().redis.call("CLIENT", "KILL", "TYPE", "pubsub");
+    await isListening();
+  });
+
   // The simulation has lost replies of the other engines.
   it.each([
     ["an event", "approved-1"],
