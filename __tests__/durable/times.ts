@@ -176,7 +176,7 @@ export function describeTimes(engine: StoppableEngine): void {
     await untilStats(other, { workers: 1 });
     const approvalOf = (index: number) =>
       eventFixture("challenge.approved", { uuid: `${index}`, challenge_sid: sidOf(index) });
-    const makes = [
+    const makes: ((index: number) => unknown)[] = [
       (index: number) => one.queue.store(queuedEvent(approvalOf(index)), Infinity),
       (index: number) => one.queue.outcomes.record("", toOutcome(approvalOf(index))),
     ];
