@@ -50,3 +50,21 @@ it.each([
   expect(warnings.list()).toMatchObject([[reason, { code }]]);
   for (const availability of opened) availability.close();
 });
+
+it("an outage began with its first failure, however often connecting fails again", async () => {
+  const pauses: (() => void)[] = [];
+  jest.mocked(sleep).mockImplementation(() => new Promise((end) => pauses.push(() => end({}))));
+  const connect = jest.fn(() => Promise.reject(new Error("down")));
+  const storage = { title: "The store", outageCode: "DOWN", connect } as object;
+  const ignore = () => {};
+  const availability = new Availability(storage as Storage, silent, ignore, ignore);
+  await nextTurn();
+  const began = availability.outage()?.since;
+  for (let attempt = 2; attempt <= 3; attempt++) {
+    pauses.shift()?.();
+    await nextTurn();
+    expect(connect).toHaveBeenCalledTimes(attempt);
+    expect(availability.outage()?.since).toBe(began);
+  }
+  availability.close();
+});

@@ -148,6 +148,18 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await until(() => calls.includes("handle late 1"));
   });
 
+  it("are found when they come again after a forged one of their uuid", async () => {
+    await open();
+    confirm = () => false;
+    const worker = work();
+    await deliver();
+    await expectDead("NOT_CONFIRMED", 1);
+    await worker.close();
+    await deliver();
+    expect(await receiver.queue.discard("approval")).toBe(true);
+    expect(await receiver.queue.find("approval")).toHaveProperty("state", "waiting");
+  });
+
   it("that a tool of this package invented are discarded when they are not confirmed", async () => {
     await open();
     confirm = () => false;

@@ -1,9 +1,10 @@
 import { createEventOperations } from "../../lib/durable/dead-letters";
+import type { NoteStep } from "../../lib/durable/steps";
 import type { Storage } from "../../lib/durable/storage";
 import { collect } from "../support/waiting";
 
 /** A storage with a dead letter on each page, the first of which fails again before the third is read. */
-function createOperations() {
+function createOperations(noteStep: NoteStep = () => {}) {
   const letters = [
     { id: "a", atMs: 1, listedAtMs: 5 },
     { id: "b", atMs: 5, listedAtMs: 6 },
@@ -15,13 +16,28 @@ function createOperations() {
     const index = letters.findIndex((letter) => letter === after) + 1;
     return letters.slice(index, index + 1);
   };
-  const storage = { deadLetters, retry: async (ids: string[]) => ids.length };
+  const change = async (ids: string[]) => ids.length;
+  const find = async () => letters.slice(0, 1);
+  const storage = { deadLetters, find, retry: change, discard: change };
   const run = <Value>(operation: () => Promise<Value>) => operation();
-  return createEventOperations(storage as unknown as Storage, "q", () => {}, run);
+  return createEventOperations(storage as unknown as Storage, "q", noteStep, run);
 }
 
 it("a dead letter that fails again meanwhile is once in a list, and retried once", async () => {
   const listed = await collect(createOperations().deadLetters());
   expect(listed.map(({ failedAt }) => Number(failedAt))).toEqual([1, 5]);
   expect(await createOperations().retryAll()).toBe(2);
+});
+
+it("each change of a dead letter is noted, with the one who made it", async () => {
+  const noteStep = jest.fn<void, Parameters<NoteStep>>();
+  const operations = createOperations(noteStep);
+  const stepsOf = async (change: Promise<unknown>) => {
+    await change;
+    return noteStep.mock.calls.splice(0).map(([, { what, by }]) => [what, by]);
+  };
+  const by = "eve";
+  expect(await stepsOf(operations.retry("u", { by }))).toEqual([["retried", by]]);
+  expect(await stepsOf(operations.discard("u", { by }))).toEqual([["discarded", by]]);
+  expect(await stepsOf(operations.retryAll())).toEqual(Array(2).fill(["retried", undefined]));
 });

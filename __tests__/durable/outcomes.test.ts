@@ -1,7 +1,13 @@
+import { toOutcome } from "../../lib/core/delivery/outcome";
 import { SharedOutcomes } from "../../lib/durable/outcomes";
-import type { QueueSettings } from "../../lib/durable/queue-options";
-import type { Storage } from "../../lib/durable/storage";
+import { createQueue, type Engine } from "../../lib/durable/queue";
+import { resolveQueueOptions, type QueueSettings } from "../../lib/durable/queue-options";
+import type { Storage, StoredOutcome } from "../../lib/durable/storage";
+import { eventFixture } from "../../lib/testing/event-fixture";
+import { silent } from "../support/receivers";
 import { createGate, nextTurn } from "../support/waiting";
+
+afterEach(() => void jest.restoreAllMocks());
 
 it("asks a store that stalls for each awaited outcome once more at most, however often it is told", async () => {
   const reads: (readonly string[])[] = [];
@@ -25,4 +31,35 @@ it("asks a store that stalls for each awaited outcome once more at most, however
   expect(reads.flat()).toHaveLength(200);
   outcomes.close();
   expect(await Promise.allSettled(waits)).toHaveLength(100);
+});
+
+it("a wait reads its outcome again when the store can be used again, without a poll", async () => {
+  jest.spyOn(globalThis, "setInterval").mockImplementation(() => ({ unref() {} }) as never);
+  const stored: StoredOutcome[] = [];
+  const ends: ((error: Error) => void)[] = [];
+  /** The queue of a process, which gets no hint. */
+  function open() {
+    const engine = {
+      title: "The store",
+      connect: async () => ({ ended: new Promise<Error>((end) => ends.push(end)) }),
+      record: async (added: StoredOutcome[]) => stored.push(...added),
+      outcomes: async () => [...stored],
+      secret: async (candidate: string) => candidate,
+      async appendEntries() {},
+      async trimEntries() {},
+      async close() {},
+    };
+    const settings = resolveQueueOptions("test", { name: "q", logger: silent }, {});
+    return createQueue(engine as unknown as Engine, settings);
+  }
+  const [one, other] = [open(), open()];
+  const event = eventFixture("challenge.approved");
+  const { challenge_sid: challengeSid } = event;
+  const waiting = one.outcomes.wait({ authenticatedAccount: "", challengeSid, timeoutMs: 60_000 });
+  await Promise.all([one.ready(), other.ready()]);
+  await nextTurn();
+  await other.outcomes.record("", toOutcome(event));
+  ends[0]?.(new Error("down"));
+  expect(await waiting).toHaveProperty("type", "challenge.approved");
+  await Promise.all([one.close(), other.close()]);
 });

@@ -2,9 +2,19 @@
 import { createHandlers } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { queuedEvent, sidOf, storeFactor, untilStats } from "../support/durable";
+import { STALLED } from "../../lib/durable/storage";
+import { toOutcome } from "../../lib/core/delivery/outcome";
+import {
+  entityIdentity,
+  queuedEvent,
+  receiveInto,
+  sidOf,
+  storeFactor,
+  untilStats,
+} from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { until } from "../support/waiting";
+import { eventRequest } from "../support/webhook-requests";
 
 /** The pause between purges, as purge.test.ts proves it; 50 ms here. */
 const PURGE_MS = 5_000;
@@ -76,6 +86,41 @@ export function describeTimes(engine: StoppableEngine): void {
     await untilEmpty();
   });
 
+  // Redis ends a key by its own clock.
+  if (engine.kind !== "redis") {
+    it("a uuid and an outcome of a clock that was a year ahead end as new ones, each in its time", async () => {
+      const event = eventFixture("challenge.approved", { challenge_sid: sidOf(1) });
+      const wait = { authenticatedAccount: "", challengeSid: sidOf(1), timeoutMs: 60_000 };
+      await queue.store(queuedEvent(event), Infinity);
+      const worker = queue.work(handlers);
+      await until(() => handled.length === 1);
+      await worker.close();
+      const listKept = async () => (await engine.listKept(TIMES.outcomeTtlMs)).join();
+      await engine.passTime(-400 * 86_400_000);
+      await until(async () => !/lasting (uuid|outcome)/.test(await listKept()));
+      await engine.passTime(101_500);
+      await until(async () => !(await listKept()).includes("uuid"));
+      expect(await queue.outcomes.wait(wait)).toHaveProperty("type", "challenge.approved");
+      await engine.passTime(101_500);
+      await untilEmpty();
+    });
+
+    it("an event in whose handlers 21 processes died is a dead letter, and has all attempts again after a retry", async () => {
+      const child = await engine.startProcess(() => {}, "/dev/null", "0");
+      for (const uuid of ["slow", "slow-failing"]) await store(uuid);
+      await untilStats(queue, { active: 2 });
+      await engine.change?.("stalls = 20", 0);
+      await engine.change?.("stalls = 19", 1);
+      await engine.killProcess(child);
+      await untilStats(queue, { deadLetters: 1, waiting: 1 });
+      const failures = [{ error: STALLED }];
+      expect(await queue.find("slow")).toMatchObject({ state: "dead", attempts: 21, failures });
+      expect(await queue.find("slow-failing")).toMatchObject({ state: "waiting", attempts: 20 });
+      expect(await queue.retry("slow")).toBe(true);
+      expect(await queue.find("slow")).toMatchObject({ state: "waiting", attempts: 0, failures });
+    });
+  }
+
   it("a discarded event may come again after dedupeTtlMs, and is handled then", async () => {
     await makeDead("a");
     await engine.passTime(500_000);
@@ -121,6 +166,44 @@ export function describeTimes(engine: StoppableEngine): void {
     queue.work(handlers);
     await untilStats(queue, { deadLetters: 1 });
     expect(handled).toEqual(["slow 2", "slow 3", "slow 4"]);
+  });
+
+  it("an outcome wakes the waits of each process at once, without a poll", async () => {
+    jest.spyOn(globalThis, "setInterval").mockImplementation(() => ({ unref() {} }) as never);
+    await queue.close();
+    const { push, deliver, ...one } = await receiveInto(engine.open(TIMES), {
+      confirm: () => true,
+    });
+    const other = engine.open(TIMES);
+    one.queue.work(push.onAny(() => {}).handlers);
+    await untilStats(other, { workers: 1 });
+    const approvalOf = (index: number) =>
+      eventFixture("challenge.approved", { uuid: `${index}`, challenge_sid: sidOf(index) });
+    const makes: ((index: number) => unknown)[] = [
+      (index: number) => one.queue.store(queuedEvent(approvalOf(index)), Infinity),
+      (index: number) => one.queue.outcomes.record("", toOutcome(approvalOf(index))),
+    ];
+    for (const [first, make] of makes.entries()) {
+      // Both are stored, and announced, at a time.
+      const indexes = [first, first + 2];
+      const waits = [one.queue, other].flatMap((by) =>
+        indexes.map((index) =>
+          by.outcomes.wait({
+            authenticatedAccount: "",
+            challengeSid: sidOf(index),
+            timeoutMs: 60_000,
+          }),
+        ),
+      );
+      // Until their first reads have found nothing.
+      for (let reads = 0; reads < 5; reads++) await Promise.all([one.queue.stats(), other.stats()]);
+      await Promise.all(indexes.map(make));
+      for (const { type } of await Promise.all(waits)) expect(type).toBe("challenge.approved");
+    }
+    const login = { challengeSid: sidOf(9), entityIdentity, timeoutMs: 60_000 };
+    const waiting = push.waitForChallenge(login);
+    await deliver(eventRequest("challenge.approved", { uuid: "9", challenge_sid: sidOf(9) }));
+    expect(await waiting).toHaveProperty("type", "challenge.approved");
   });
 
   it("an event is handled at once, without a poll", async () => {

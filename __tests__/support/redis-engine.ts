@@ -1,6 +1,7 @@
 import { prepareFormat } from "../../lib/durable/redis/format";
 import { resolveRedisOptions } from "../../lib/durable/redis/options";
 import { RedisStore } from "../../lib/durable/redis/redis-store";
+import { JOURNAL_MS } from "../../lib/durable/storage";
 import { QUEUE_NAME as name, silent } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import { describeWithRedis, startRedis, stopRedis, type RedisServer } from "./redis";
@@ -64,10 +65,10 @@ async function listKeys({ redis }: RedisServer, longestMs: number): Promise<stri
     }
     const kind = isJob ? "lock" : first.replace("workers", "worker");
     if (LASTING.test(kind)) return [kind];
-    if (kind === "journal") return [];
     const ttlMs = await redis.pttl(key);
-    const isLasting = ttlMs === -1 || ttlMs > longestMs;
-    return [isLasting ? `lasting ${[kind, ...rest].join(":")}` : kind];
+    const isLasting = ttlMs === -1 || ttlMs > (kind === "journal" ? JOURNAL_MS : longestMs);
+    if (isLasting) return [`lasting ${[kind, ...rest].join(":")}`];
+    return kind === "journal" ? [] : [kind];
   });
   return (await Promise.all(kinds)).flat().toSorted();
 }

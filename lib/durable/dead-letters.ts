@@ -1,7 +1,12 @@
 import { parseJson, toAsciiJson } from "../kit/text";
 import type { Storage, StoredDeadLetter, StoredDeadLetterChoice, StoredState } from "./storage";
 import { hashKey } from "./event-key";
-import type { DeadLetter, DeadLetterOptions, EventOperations } from "./event-operations";
+import type {
+  DeadLetter,
+  DeadLetterOptions,
+  EventOperations,
+  EventStatus,
+} from "./event-operations";
 import type { NoteStep, Step } from "./steps";
 import { readEventNames, readFailures, readStoredEvent } from "./stored-event";
 

@@ -31,6 +31,17 @@ const rejecting = (method: string, path: RegExp): Broken => ({
         : fetch(url, init),
   },
 });
+/** The service creates a factor, and its response is lost. */
+const losing: Broken = {
+  client: {
+    async fetch(url, init) {
+      const response = await fetch(url, init);
+      if (init.method !== "POST" || !url.endsWith("/Factors")) return response;
+      await response.body?.cancel();
+      throw new TypeError("no response");
+    },
+  },
+};
 
 countTime();
 afterEach(async () => {
@@ -66,6 +77,7 @@ it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
   ["two Webhooks", { isDoubled: true }, ["drift"]],
   ["the method of the Webhook", { webhook: { webhook_method: "GET" } }, ["drift"]],
   ["the creation of a factor", rejecting("POST", /Factors$/), ["factor"], /60200/],
+  ["the response to the creation of a factor", losing, ["factor"]],
   ["the verification of a factor", rejecting("POST", /Factors\/YF/), ["factor"]],
   ["the creation of a challenge", rejecting("POST", /Challenges$/), ["challenge"]],
   ["the approval of a challenge", rejecting("POST", /Challenges\/YC/), ["challenge"]],

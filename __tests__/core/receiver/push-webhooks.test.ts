@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import express from "express";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
+import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
 import { inspectReceiver } from "../../../lib/core/receiver/inspection";
 import { createReceiver } from "../../support/receivers";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../../support/webhook-requests";
@@ -150,6 +151,16 @@ describe("pushWebhooks", () => {
     const signatures = requests.map(({ headers }) => headers["x-service-signature"]);
     for (const text of ["hush", AUTH_TOKEN, ...signatures])
       expect(seen.join("\n")).not.toContain(text);
+  });
+
+  it("leaves its name in a queue to another receiver when it is closed", async () => {
+    const queue = { store: async () => "new" as const, outcomes: createMemoryOutcomes() };
+    const open = (authToken: string) => createReceiver({ queue, name: "login", authToken }).push;
+    const first = open("a-token-of-the-first");
+    expect(() => open("a-token-of-the-second")).toThrow(/"login"/);
+    await first.close();
+    open("a-token-of-the-second");
+    expect(() => open("a-token-of-the-first")).toThrow(/"login"/);
   });
 
   it("responds when an observer throws, and calls one that was removed no more", async () => {

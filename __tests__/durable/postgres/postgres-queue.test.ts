@@ -4,7 +4,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Client } from "pg";
 import { createHandlers } from "express-push-verification";
-import { QueueError, type DurableQueue } from "express-push-verification/durable";
+import {
+  QueueError,
+  type DurableQueue,
+  type PostgresQueueOptions,
+} from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import { createServerConnections } from "../../../lib/durable/postgres/connections";
 import {
@@ -12,6 +16,15 @@ import {
   type PostgresSettings,
 } from "../../../lib/durable/postgres/options";
 import { prepareSchema } from "../../../lib/durable/postgres/schema";
+import { ServerStorage } from "../../../lib/durable/postgres/server-storage";
+import {
+  MAX_KEPT_ENTRIES,
+  type ClaimedEvent,
+  type Claims,
+  type NewStoredEntry,
+  type Storage,
+} from "../../../lib/durable/storage";
+import { toNewEvent } from "../../../lib/durable/stored-event";
 import {
   closeLater,
   QUEUE_NAME,
@@ -29,6 +42,8 @@ import { createGate, until } from "../../support/waiting";
 const disk = mountSmallDisk("size=160m,mode=777");
 const BACKLOG = 20_000;
 const EVENTS = 100;
+const ALL = { failure: undefined, newestFirst: false };
+const OWN_CONNECTIONS = "select from pg_stat_activity where application_name = 'push-webhooks'";
 
 describeOnPostgres("its own promises", (app) => {
   const { open } = app;
@@ -60,6 +75,20 @@ describeOnPostgres("its own promises", (app) => {
     }
     await app.server().set("fsync", "on");
     expect(await store(queue)).toBe("new");
+  });
+
+  it("leaves no connection of an attempt that was rejected", async () => {
+    await app.server().set("fsync", "off");
+    const [storage] = app.createStorage();
+    closeLater(storage);
+    for (let attempt = 0; attempt < 3; attempt++)
+      await expect(storage.connect(() => {})).rejects.toThrow(QueueError);
+    const untilConnections = (count: number) =>
+      until(async () => (await app.server().query(OWN_CONNECTIONS)).length === count);
+    await untilConnections(0);
+    await app.server().set("fsync", "on");
+    await storage.connect(() => {});
+    await untilConnections(1);
   });
 
   it("gets no schema and no queue without create, which names the queues that it finds", async () => {
@@ -136,6 +165,104 @@ describeOnPostgres("its own promises", (app) => {
     expect(stats).toMatchObject({ waiting: 1, active: 0, workers: 0 });
   });
 
+  it("holds of two queues in one schema only its own, and changes nothing of the other", async () => {
+    const openStorage = async (queue: string) => {
+      const settings = { ...app.place(), name: queue, logger: silent } as PostgresQueueOptions;
+      const storage = closeLater(new ServerStorage(resolvePostgresOptions(settings)));
+      await storage.connect(() => {});
+      return storage;
+    };
+    const [quiet, loud] = [await openStorage("quiet"), await openStorage("loud")];
+    const entriesOf = (count: number) =>
+      Array<NewStoredEntry>(count).fill({ kind: "step", share: "", text: "{}" });
+    const minuteMs = Math.floor(Date.now() / 60_000) * 60_000;
+    await quiet.appendEntries(entriesOf(1), []);
+    await loud.appendEntries(entriesOf(MAX_KEPT_ENTRIES + 1), [
+      { minuteMs, name: "dropped", count: 1 },
+    ]);
+    const secret = await loud.secret("of loud");
+    // One event in each state.
+    const uuids = ["dead", "delayed", "active", "waiting"];
+    const added = uuids.map((uuid) =>
+      toNewEvent("loud", queuedEvent(eventFixture("factor.created", { uuid })), undefined),
+    );
+    await loud.store(added);
+    await loud.beat([{ id: 1, isWorker: true }]);
+    const [dead, delayed] = (await loud.claim(1, [], 3)) as [ClaimedEvent, ClaimedEvent];
+    const failed = { failures: 1, errors: "[]", failure: '"no"', person: "p", isForged: false };
+    await loud.fail([
+      { ...dead, ...failed, pauseMs: undefined },
+      { ...delayed, ...failed, pauseMs: 60_000 },
+    ]);
+    app.leave("active event", "worker");
+    const listIds = async (kind: "event" | "entry") =>
+      (await loud.scan(kind)).texts.map(({ id }) => id);
+    const [ids, entryIds] = [await listIds("event"), await listIds("entry")];
+    const readLoud = async () => {
+      const { oldestWaitingMs: _, ...stats } = await loud.stats();
+      const letters = (await loud.deadLetters(ALL)).map(({ listedAtMs: __, ...letter }) => letter);
+      const { texts } = await loud.scan("event");
+      const entries = await listIds("entry");
+      const rest = [await loud.deadGroups(), await loud.readCounts(0), await loud.secret("")];
+      return { stats, letters, texts, entries, rest };
+    };
+    const held = await readLoud();
+    expect(held.stats).toMatchObject({ waiting: 1, active: 1, delayed: 1, deadLetters: 1 });
+
+    const none = { waiting: 0, active: 0, delayed: 0, deadLetters: 0, workers: 0 };
+    expect(await quiet.stats()).toEqual({ ...none, oldestWaitingMs: 0 });
+    for (const newestFirst of [false, true])
+      for (const failure of [undefined, '"no"'])
+        expect(await quiet.deadLetters({ failure, newestFirst })).toEqual([]);
+    expect(await quiet.deadGroups()).toEqual([]);
+    expect((await quiet.scan("event")).texts).toEqual([]);
+    expect(await quiet.readCounts(0)).toEqual([]);
+    expect(await quiet.secret("of quiet")).not.toBe(secret);
+    expect([await quiet.retry(ids), await quiet.discard(ids)]).toEqual([0, 0]);
+    await quiet.erase("event", ids);
+    await quiet.erase("entry", entryIds);
+    await quiet.beat([{ id: 2, isWorker: true }]);
+    expect(await quiet.claim(2, [], 9)).toEqual([]);
+    await quiet.purge();
+    await quiet.trimEntries();
+    expect((await quiet.scan("entry")).texts).toHaveLength(1);
+    expect(await readLoud()).toEqual(held);
+  });
+
+  it("commits wait for the disk where a crash must not undo them", async () => {
+    const storage = (await app.openStorage()) as Storage & Claims;
+    const { query } = app.server();
+    const { schema } = app.place();
+    await query(`create table ${schema}.note (waits text);
+      create function ${schema}.note() returns trigger language plpgsql as
+        $$ begin insert into ${schema}.note select current_setting('synchronous_commit'); return null; end $$`);
+    for (const table of ["delivery", "event", "outcome", "queue", "entry"])
+      await query(`create trigger note after insert or update or delete on ${schema}.${table}
+        for each statement execute function ${schema}.note()`);
+    const run = { id: 1, started: 1 };
+    const failed = { failures: 1, errors: "[]", failure: '""', person: undefined, isForged: true };
+    const event = queuedEvent(eventFixture("factor.created"));
+    const outcome = { key: "0".repeat(32), value: "[]" };
+    const calls = {
+      store: () => storage.store([toNewEvent(QUEUE_NAME, event, outcome)]),
+      record: () => storage.record([outcome]),
+      fail: () => storage.fail([{ ...run, ...failed, pauseMs: undefined }]),
+      finish: () => storage.finish([run]),
+      retry: () => storage.retry(["1"]),
+      discard: () => storage.discard(["1"]),
+      "erase an event": () => storage.erase("event", ["1"]),
+      "erase an outcome": () => storage.erase("outcome", ["1".repeat(32)]),
+      "erase an entry": () => storage.erase("entry", ["1"]),
+      secret: () => storage.secret("s"),
+    };
+    for (const [what, call] of Object.entries(calls)) {
+      await call();
+      const sql = `with note as (delete from ${schema}.note returning waits)
+        select distinct waits from note`;
+      expect({ what, notes: await query(sql) }).toEqual({ what, notes: [{ waits: "on" }] });
+    }
+  });
+
   it("closes the connection of a statement that fails", async () => {
     const settings = { name: QUEUE_NAME, connection: app.server().url };
     const connections = closeLater(createServerConnections(resolvePostgresOptions(settings)));
@@ -161,8 +288,7 @@ describeOnPostgres("its own promises", (app) => {
     await until(() => handled === EVENTS);
     await queue.close();
     // A connection adds its reads to the counters of Postgres when it ends, at the latest.
-    const own = "select from pg_stat_activity where application_name = 'push-webhooks'";
-    await until(async () => (await app.server().query(own)).length === 0);
+    await until(async () => (await app.server().query(OWN_CONNECTIONS)).length === 0);
     const [reads] = await app.server().query(`select (seq_tup_read + idx_tup_fetch)::int as count
       from pg_stat_user_tables where relid = 'large.event'::regclass`);
     expect(reads?.count).toBeLessThan(BACKLOG);

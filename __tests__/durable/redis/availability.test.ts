@@ -7,6 +7,7 @@ import {
 } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
 import {
+  QUEUE_NAME,
   closeLater,
   queuedEvent,
   receiveInto,
@@ -23,6 +24,7 @@ import { trySetup } from "../setups/setup";
 
 /** Returns the rejection of ready(), or undefined. */
 const settle = (queue: DurableQueue) => queue.ready().catch((error: unknown) => error);
+const META = `push:${QUEUE_NAME}:meta`;
 const logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };
 
 describeOnRedis("a queue in Redis", (app) => {
@@ -135,6 +137,30 @@ describeOnRedis("a queue in Redis", (app) => {
     expect(warnings.list()).toEqual([warning, warning]);
   });
 
+  it("that an operator pauses and resumes logs each of them once", async () => {
+    const { setInterval: start } = globalThis;
+    const timers = jest.spyOn(globalThis, "setInterval");
+    // The worker looks each 2 s; 20 ms here.
+    timers.mockImplementation((run, ms) => start(run, ms === 2_000 ? 20 : ms));
+    open().work(createHandlers().onAny(() => {}));
+    const { redis, readInfo } = app.server();
+    const untilLooks = async (count: number) => {
+      const countLooks = () => readInfo("commandstats", "cmdstat_pttl:calls=");
+      const before = await countLooks();
+      await until(async () => (await countLooks()) >= before + count);
+    };
+    for (let round = 1; round <= 2; round++) {
+      await redis.hset(META, "paused", 1);
+      await untilLooks(5);
+      await redis.hdel(META, "paused");
+      await untilLooks(5);
+    }
+    timers.mockRestore();
+    const lines = [...logger.warn.mock.calls, ...logger.info.mock.calls];
+    const ofPause = lines.map(([, text]) => String(text)).filter((text) => text.includes("paused"));
+    expect(ofPause).toHaveLength(4);
+  });
+
   it("is healthy while idle, and unhealthy within 30 s when the worker's connection is blocked", async () => {
     let passedMs = 0;
     for (const clock of [Date, performance]) {
@@ -219,8 +245,13 @@ describeOnRedis("a queue in Redis", (app) => {
     await untilStats(queue, { workers: 1 });
     await setLimit(1_000_000);
     await untilStats(queue, { workers: 0 });
-    await until(() => logger.error.mock.calls.some(([, text]) => /worker.*OOM/.test(String(text))));
+    const count = ({ mock }: jest.Mock, words: RegExp) =>
+      mock.calls.filter(([, text]) => words.test(String(text))).length;
+    const countFailures = () => count(logger.error, /worker.*OOM/);
+    await until(() => countFailures() > 0);
     await setLimit(0);
     await untilStats(queue, { workers: 1 });
+    // Each failure once, and its end.
+    expect(count(logger.info, /worker takes events again/)).toBe(countFailures());
   });
 });

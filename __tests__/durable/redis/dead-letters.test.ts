@@ -1,8 +1,14 @@
 import { PermanentError } from "express-push-verification";
-import { QUEUE_NAME, receiveInto, untilStats, type DurableReceiver } from "../../support/durable";
+import {
+  entityIdentity,
+  QUEUE_NAME,
+  receiveInto,
+  untilStats,
+  type DurableReceiver,
+} from "../../support/durable";
 import { describeOnRedis } from "../../support/redis-engine";
 import { collect, until } from "../../support/waiting";
-import { eventRequest } from "../../support/webhook-requests";
+import { ACCOUNT_SID, eventRequest } from "../../support/webhook-requests";
 
 const HEAD = `push:${QUEUE_NAME}`;
 const DEEP = "[".repeat(100_000) + "]".repeat(100_000);
@@ -75,12 +81,19 @@ describeOnRedis("dead letters in Redis", (app) => {
     await until(() => handled.length === 1);
   });
 
-  it("are removed entirely when they are retried or discarded", async () => {
+  it("are removed entirely when they are retried, discarded or erased", async () => {
     const { redis } = app.server();
     await makeDead("dead a", "dead b", "dead c");
     expect(await receiver.queue.retry("dead a")).toBe(true);
     expect(await receiver.queue.discard("dead b")).toBe(true);
-    const kept = [await redis.zcard(`${HEAD}:dead`), await redis.hlen(`${HEAD}:dead:events`)];
-    expect(kept).toEqual([1, 1]);
+    const countKept = () =>
+      Promise.all([
+        redis.zcard(`${HEAD}:dead`),
+        redis.hlen(`${HEAD}:dead:events`),
+        redis.hlen(`${HEAD}:dead:failures`),
+      ]);
+    expect(await countKept()).toEqual([1, 1, 1]);
+    await receiver.queue.eraseUserData({ accountSid: ACCOUNT_SID, entityIdentity });
+    expect(await countKept()).toEqual([0, 0, 0]);
   });
 });

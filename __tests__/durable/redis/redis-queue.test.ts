@@ -1,4 +1,6 @@
+import { createHandlers } from "express-push-verification";
 import { Redis } from "ioredis";
+import { MAX_STALLS, STALLED } from "../../../lib/durable/storage";
 import {
   QUEUE_NAME,
   closeLater,
@@ -73,6 +75,27 @@ describeOnRedis("its own promises", (app) => {
       expect((await queue.stats()).oldestWaitingMs).toBeLessThan(DAY_MS);
     },
   );
+
+  it("makes an event a dead letter in whose handlers 21 processes died, and runs one of 20", async () => {
+    const { redis } = app.server();
+    const queue = app.open();
+    for (const [uuid, starts] of [
+      ["dead", MAX_STALLS + 1],
+      ["alive", MAX_STALLS],
+    ] as const) {
+      await storeFactor(queue, uuid);
+      const [id = ""] = await redis.lrange(`push:${QUEUE_NAME}:wait`, 0, 0);
+      await redis.hset(`push:${QUEUE_NAME}:${id}`, "ats", starts);
+    }
+    const handled: string[] = [];
+    queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
+    await untilStats(queue, { waiting: 0, active: 0, deadLetters: 1 });
+    expect(handled).toEqual(["alive"]);
+    const failures = [{ error: STALLED }];
+    expect(await queue.find("dead")).toMatchObject({ state: "dead", failures });
+    expect(await queue.retry("dead")).toBe(true);
+    await until(() => handled.length === 2);
+  });
 
   it("duplicates a Redis, also with lazyConnect, that is given as connection, and leaves it open", async () => {
     const instance = new Redis(app.server().url, { lazyConnect: true });
@@ -156,6 +179,13 @@ describeOnRedis("its own promises", (app) => {
     proxy.swallow();
     await b.respond(1);
     expect(await waiting).toHaveProperty("challenge_sid", sidOf(1));
+  });
+
+  it("listens again when the connection that listens has ended alone", async () => {
+    await app.open().ready();
+    await isListening();
+    await app.server().redis.call("CLIENT", "KILL", "TYPE", "pubsub");
+    await isListening();
   });
 
   // The simulation has lost replies of the other engines.

@@ -193,6 +193,11 @@ describe("with a fault, the real receiver", () => {
   countTime();
   const create = (emulator: Emulator) => emulator.createFactor();
   const verify = (emulator: Emulator) => emulator.verifyFactor(create(emulator).sid);
+  const verifyAndDelete = (emulator: Emulator) => {
+    const factor = verify(emulator);
+    emulator.deleteFactor(factor.sid);
+    return factor;
+  };
   const rotate = (emulator: Emulator) => {
     emulator.rotateAuthToken(emulator.previousAuthToken);
     return verify(emulator);
@@ -200,7 +205,7 @@ describe("with a fault, the real receiver", () => {
   const dropped = { status: "succeeded", attempts: 2, failures: [{ code: "DROPPED" }] };
   const inOrder = ["factor.created", "factor.verified"];
   const both = Array(2).fill({ status: "succeeded" });
-  type More = Partial<Record<"copies" | "delay_ms" | "event_type" | "params", unknown>>;
+  type More = Partial<Record<"copies" | "delay_ms" | "event_type" | "params" | "times", unknown>>;
   it.each<[Fault["kind"], handled: string[], deliveries: object[], more?: More, typeof verify?]>([
     ["duplicate", ["factor.created"], Array(5).fill({ response: { status: 200 } }), { copies: 4 }],
     ["reorder", ["factor.created"], [{ status: "succeeded" }], { delay_ms: 600_000 }],
@@ -210,6 +215,13 @@ describe("with a fault, the real receiver", () => {
     ["wrong-signature", [], [{ status: "failed", attempts: 1, response: { status: 403 } }]],
     ["old-token", inOrder, both, {}, rotate],
     ["unknown-event-type", ["challenge.expired"], [{ type: "challenge.expired" }]],
+    [
+      "unknown-event-type",
+      ["challenge.expired", "challenge.expired", "factor.deleted"],
+      Array(3).fill({ status: "succeeded" }),
+      { times: 2 },
+      verifyAndDelete,
+    ],
     ["extra-parameters", ["factor.created"], [{}], { params: { note: "1", "n[b]": "ü" } }],
   ])("%s: handles %j", async (kind, handled, deliveries, more = {}, act = create) => {
     const emulator = await startEmulator();
