@@ -127,7 +127,8 @@ function isRoomBefore(from: string, to: string): boolean {
 
 function importsTypesOnly(file: string, target: string): boolean {
   const text = readFileSync(join(lib, file), "utf8");
-  return !new RegExp(`^import (?!type )[^;]*"${target}"`, "m").test(text);
+  const types = text.match(new RegExp(`^import type [^;]*"${target}"`, "gm")) ?? [];
+  return types.length === text.split(`"${target}"`).length - 1;
 }
 
 function isReexportsOnly(file: string): boolean {
