@@ -10,13 +10,13 @@ import {
 import { createReceiver } from "./receivers";
 import { startServer, stopServers } from "./servers";
 
-const PATIENT_MS = 120_000;
+const PATIENT_MS = 60_000;
 const emulators: Emulator[] = [];
 
 /** An emulator that listens; {@link stopEmulators} closes it. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   // A process that stands still for seconds ends no delivery.
-  const times = { connectTimeoutMs: PATIENT_MS, totalTimeoutMs: PATIENT_MS };
+  const times = { connectTimeoutMs: PATIENT_MS, totalTimeoutMs: 2 * PATIENT_MS };
   const emulator = createEmulator({ ...times, ...options });
   emulators.push(emulator);
   await emulator.listen(0);

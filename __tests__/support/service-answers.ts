@@ -41,38 +41,36 @@ function sendTruth(res: ServerResponse, question: Question): unknown {
   return sendState(res, question, type === "factor.created" ? "unverified" : stateOf(type));
 }
 
-/** The first four are answers of the service itself. */
-export const ANSWERS: readonly Answer[] = [
-  { name: "the state of the event", respond: sendTruth },
-  {
-    name: "an earlier state",
-    respond: (res, question) =>
+const ROWS: [name: string, respond: Answer["respond"]][] = [
+  ["the state of the event", sendTruth],
+  [
+    "an earlier state",
+    (res, question) =>
       sendState(res, question, question.type.startsWith("factor.") ? "unverified" : "pending"),
-  },
-  {
-    name: "the state of another user",
-    respond: (res, question) =>
-      sendState(res, question, stateOf(question.type), { identity: "mallory-0001" }),
-  },
-  { name: "404, JSON, code 20404", respond: (res) => sendJson(res, 404, NOT_FOUND) },
-  {
-    name: "404, JSON of a gateway",
-    respond: (res) => sendJson(res, 404, { message: "no Route matched with those values" }),
-  },
-  { name: "404, HTML", respond: (res) => sendHtml(res, 404) },
-  { name: "403, HTML", respond: (res) => sendHtml(res, 403) },
-  { name: "502, HTML", respond: (res) => sendHtml(res, 502) },
-  { name: "200, HTML", respond: (res) => sendHtml(res, 200) },
-  { name: "302", respond: (res) => sendHtml(res, 302, { location: "/login" }) },
-  { name: "401, code 20003", respond: (res) => sendJson(res, 401, { code: 20003 }) },
-  {
-    name: "429, Retry-After: 60",
-    respond: (res) => sendJson(res.setHeader("retry-after", "60"), 429, { code: 20429 }),
-  },
-  { name: "500, code 20500", respond: (res) => sendJson(res, 500, { code: 20500 }) },
-  { name: "no response", respond: () => "hangs" },
-  { name: "a closed connection", respond: (res) => res.destroy() },
+  ],
+  [
+    "the state of another user",
+    (res, question) => sendState(res, question, stateOf(question.type), { identity: "mallory" }),
+  ],
+  ["404, JSON, code 20404", (res) => sendJson(res, 404, NOT_FOUND)],
+  ["404, JSON of a gateway", (res) => sendJson(res, 404, { message: "no Route matched" })],
+  ["404, HTML", (res) => sendHtml(res, 404)],
+  ["403, HTML", (res) => sendHtml(res, 403)],
+  ["502, HTML", (res) => sendHtml(res, 502)],
+  ["200, HTML", (res) => sendHtml(res, 200)],
+  ["302", (res) => sendHtml(res, 302, { location: "/login" })],
+  ["401, code 20003", (res) => sendJson(res, 401, { code: 20003 })],
+  [
+    "429, Retry-After: 60",
+    (res) => sendJson(res.setHeader("retry-after", "60"), 429, { code: 20429 }),
+  ],
+  ["500, code 20500", (res) => sendJson(res, 500, { code: 20500 })],
+  ["no response", () => "hangs"],
+  ["a closed connection", (res) => res.destroy()],
 ];
+
+/** The first four are answers of the service itself. */
+export const ANSWERS: readonly Answer[] = ROWS.map(([name, respond]) => ({ name, respond }));
 
 /** A service that answers about each user as a test has registered it, and counts the requests. */
 export async function startAnsweringService() {

@@ -81,7 +81,6 @@ function createExample(uuid: string) {
   const escaped = mapValues((value) => new URLSearchParams({ v: value }).toString().slice(2));
   const spaced = mapValues((value) => value.replaceAll("+", " "));
   const latin1 = mapValues((value) => Buffer.from(value).toString("latin1"));
-  const searched = `${PUBLIC_URL}?${String(new URLSearchParams(url.split("?")[1]))}`;
   const lambda = JSON.stringify({ body: base64, isBase64Encoded: true });
   const proxied = url.replace("hooks.example.test", "10.0.0.7:8080");
   const rows = [
@@ -123,8 +122,6 @@ function createExample(uuid: string) {
     row("URL_QUERY_EXTRA", "a query too many", query("", "?utm_source=x")),
     row("URL_QUERY_ENCODING", "new URL()", given(new URL(url).href)),
     row("URL_QUERY_ENCODING", "a decoded query", given(decodeURIComponent(url))),
-    row("URL_QUERY_ENCODING", "URLSearchParams", given(searched)),
-    row("URL_QUERY_ENCODING", "lower-case hex", query("?a=%2F", "?a=%2f")),
     row("URL_QUERY_ENCODING", "three sorted parameters", query("?c=1&a=2&b=3", "?a=2&b=3&c=1")),
     row("URL_QUERY_ENCODING", "six sorted parameters", query("?d&f&a&c&b&e", "?a&b&c&d&e&f")),
     row("URL_QUERY_ENCODING", "nine, where the request shows them", query(NINE, SORTED, NINE)),
@@ -154,7 +151,6 @@ function createExample(uuid: string) {
     row("BODY_WRAPPED", "CRLF at the end", wrapped(`${body}\r\n`)),
     row("BODY_WRAPPED", "a byte order mark", wrapped(`\uFEFF${body}`)),
     row("BODY_WRAPPED", "the name of a parameter", wrapped(`${encodeURIComponent(body)}=`)),
-    row("BODY_WRAPPED", "HTML escapes", wrapped(body.replaceAll("&", "&amp;"))),
     row("BODY_WRAPPED", "deflate", wrapped(deflateSync(body))),
     row("BODY_WRAPPED", "base64 of gzip", wrapped(gzipSync(body).toString("base64"))),
     row("BODY_WRAPPED?", "base64, a wrong token", { ...wrapped(base64), authToken: OLD_TOKEN }),
