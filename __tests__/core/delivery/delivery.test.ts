@@ -5,7 +5,7 @@ import { eventFixture } from "express-push-verification/testing";
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
 import { useChannels } from "../../support/channels";
 import { createReceiver } from "../../support/receivers";
-import { createGate, nextTurn } from "../../support/waiting";
+import { createGate } from "../../support/waiting";
 import { ACCOUNT_SID, AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../../support/webhook-requests";
 
 describe("an outcome", () => {
@@ -55,19 +55,6 @@ it("with dedupe: false, each delivery runs the handlers", async () => {
   const request = eventRequest("factor.created");
   for (let delivery = 0; delivery < 3; delivery++) expect(await receive(request)).toBe(200);
   expect(events).toHaveLength(3);
-});
-
-it('with acknowledge: "before", close awaits the handlers that run after the response', async () => {
-  const { push, receive } = createReceiver({ acknowledge: "before" });
-  const gate = createGate();
-  push.onAny(() => gate.opened);
-  expect(await receive(eventRequest("factor.created"))).toBe(200);
-  let isClosed = false;
-  const closed = push.close().then(() => (isClosed = true));
-  await nextTurn();
-  expect(isClosed).toBe(false);
-  gate.open();
-  await closed;
 });
 
 describe("a receiver with a queue", () => {
