@@ -1,6 +1,6 @@
 /** Running the handlers again for requests that a person chooses. */
 import { once } from "node:events";
-import { request, type ServerResponse } from "node:http";
+import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { createMemoryDedupe } from "express-push-verification";
 import type { DedupeStore, PushEvent, PushWebhooksOptions } from "express-push-verification";
 import { until } from "../../support/waiting";
@@ -126,7 +126,10 @@ describe("with a queue", () => {
     const given = jest.fn(retry);
     const shown = { ...queue, retry: given, find: async () => ({ state: "active" }) as never };
     const store = { ...queue, store: async () => "new", outcomes: {} };
-    const options = { router: { queue: shown }, receiver: { queue: store as never } };
+    const options = {
+      router: { queue: shown },
+      receiver: { queue: store as never, name: "login" },
+    };
     const app = await startConsole(options);
     const handler = jest.fn();
     app.push.onAny(handler);
@@ -148,7 +151,7 @@ describe("with a queue", () => {
     const problem = expect.stringMatching("active");
     expect(await act(app, "/resend", FAILED)).toMatchObject({ done: 2, ...result(1, problem) });
     expect(retry.mock.calls).toEqual(
-      ["a", "b"].map((uuid) => [uuid, { accountSid: ACCOUNT_SID, by: "alice" }]),
+      ["a", "b"].map((uuid) => [uuid, { accountSid: ACCOUNT_SID, receiver: "login", by: "alice" }]),
     );
     expect(handler).not.toHaveBeenCalled();
     expect(app.audits).toMatchObject([{ action: "request.resend", count: 1 }]);
@@ -165,7 +168,9 @@ describe("with a queue", () => {
     const headers = { "Content-Type": "application/json" };
     const sent = request(`${app.url}console/resend`, { method: "POST", headers });
     sent.on("error", () => {}).end(JSON.stringify(FAILED));
-    const [response] = (await once(sent, "response")) as [NodeJS.ReadableStream];
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    // nginx passes each line on.
+    expect(response.headers["x-accel-buffering"]).toBe("no");
     const [line] = (await once(response, "data")) as [Buffer];
     expect(JSON.parse(String(line))).toEqual({ done: 1, count: 3 });
     sent.destroy();

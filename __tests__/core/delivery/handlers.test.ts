@@ -55,6 +55,12 @@ describe("createHandlers", () => {
     return called.join("");
   };
 
+  it("removes a handler from each type of a list", () => {
+    const types = ["challenge.approved", "challenge.denied", "factor.deleted"] as const;
+    const handlers = createHandlers().on(types, noop);
+    expect(handlers.off(types.slice(1), noop).handledTypes()).toEqual(["challenge.approved"]);
+  });
+
   it("runs the handlers of the type, then onAny, each once, in order, until they are removed from it", async () => {
     const [a, b, c, other] = ["a", "b", "c", "other"].map(handlerOf) as (() => void)[];
     const handlers = createHandlers()

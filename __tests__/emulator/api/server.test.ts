@@ -27,6 +27,22 @@ describe("the emulator's server", () => {
     expect((await fetch(`${url}/_control/factors`, { method })).status).toBe(401);
   });
 
+  it("dates what is created, and what is changed later", async () => {
+    let nowMs = Date.UTC(2026, 2, 5);
+    const emulator = await startEmulator({ now: () => nowMs });
+    const key = emulator.createKey({ friendly_name: "a" });
+    const webhook = emulator.createWebhook({ webhook_url: "http://a.test/", friendly_name: "a" });
+    nowMs += 1_000;
+    const form = { FriendlyName: "b" };
+    for (const [path, { date_created }, later] of [
+      [`${keysPath(emulator)}/${key.sid}.json`, key, "Thu, 05 Mar 2026 00:00:01 +0000"],
+      [`${webhooksPath(emulator)}/${webhook.sid}`, webhook, "2026-03-05T00:00:01Z"],
+    ] as const) {
+      const { body } = await callApi(emulator, "POST", path, { form });
+      expect(body).toMatchObject({ friendly_name: "b", date_created, date_updated: later });
+    }
+  });
+
   it("has a url only while it listens, and listens once", async () => {
     const [emulator, other] = [createEmulator(), createEmulator()];
     expect(() => emulator.url).toThrow(/listen/);

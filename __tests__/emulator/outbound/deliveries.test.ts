@@ -159,6 +159,21 @@ describe("deliveries", () => {
     expect(emulator.deliveries).toMatchObject(Array(2).fill({ status: "failed" }));
   });
 
+  it("are reordered also after they were settled before", async () => {
+    const emulator = await startEmulator();
+    const seen: string[] = [];
+    emulator.onDelivery(({ type }) => seen.push(type));
+    emulator.createWebhook({ webhook_url: `${await startTarget((_req, res) => res.end())}/` });
+    emulator.createFactor();
+    await emulator.settled();
+    emulator.injectFault({ kind: "reorder", delay_ms: 600_000 });
+    const { sid } = emulator.createFactor();
+    await nextTurn();
+    emulator.verifyFactor(sid);
+    await emulator.settled();
+    expect(seen).toEqual(["factor.created", "factor.verified", "factor.created"]);
+  });
+
   it.each<Fault["kind"][]>([["delay"], ["delay", "reorder"]])(
     "are aborted at once when the emulator is closed during %s %s",
     async (...kinds) => {

@@ -1,5 +1,5 @@
 import type { SendRequestOptions } from "../../../lib/emulator/outbound/http-client";
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { createServer, type AddressInfo } from "node:net";
 import { SendError, sendRequest } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
@@ -33,6 +33,15 @@ describe("sendRequest", () => {
   it("keeps the first 16,384 bytes of a response", async () => {
     const url = await startTarget((_req, res) => res.end("x".repeat(100_000)));
     expect((await send(url)).body).toHaveLength(16_384);
+  });
+
+  it("leaves no listener on a signal, after a response and after a failure", async () => {
+    const { signal } = new AbortController();
+    const url = await startTarget((_req, res) => res.end());
+    await send(url, { signal });
+    await stopEmulators();
+    await expect(send(url, { signal })).rejects.toEqual(failure("ECONNREFUSED", true));
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   const settings = { authToken: "hush", publicUrl: "http://127.0.0.1:9/" };
