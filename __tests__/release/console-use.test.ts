@@ -79,7 +79,7 @@ describeWithBrowser("the console in use", () => {
     const page = await openPage((await startFull()).url);
     for (const [tab, target, opened] of [
       ["Webhooks", "text=Edit", "dialog"],
-      ["Keys", "text=Rename", "dialog"],
+      ["Keys", "text=Create key", "dialog"],
       ["Queue", "text=Retry all 2", "dialog"],
       ["Receiver", ".requests .line", ".details"],
     ] as const) {

@@ -11,7 +11,7 @@ describeWithBrowser("the page of the webhooks", () => {
     app.push.on(["challenge.approved", "challenge.denied"], () => {});
     await page.reload();
     await page.getByText("The service has no webhook yet.").waitFor();
-    await press(page, "Create a webhook for publicUrl");
+    await press(page, "Create webhook");
     await page.getByLabel("Name", { exact: true }).fill("login events");
     expect(await page.getByLabel("URL").inputValue()).toBe(app.publicUrl);
     const body = { code: 60200, message: "Invalid <b>parameter" };

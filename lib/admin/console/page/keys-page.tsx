@@ -42,7 +42,7 @@ export const NewSecrets = () =>
       key={sid}
       tone="warn"
       title="Store this secret now: it will never be shown again."
-      button={<Button label="I have stored it" run={() => dismiss(sid)} />}
+      button={<Button label="I have stored it" run={() => forget(sid)} />}
     >
       <dl class="facts mono">
         <Fact name="Name">{friendly_name}</Fact>
@@ -52,7 +52,7 @@ export const NewSecrets = () =>
     </Notice>
   ));
 
-function dismiss(sid: string): void {
+function forget(sid: string): void {
   createdKeys.value = createdKeys.value.filter((other) => other.sid !== sid);
 }
 

@@ -9,7 +9,6 @@ import { onKey } from "./keyboard";
 import { journal, POLL_MS } from "./journal";
 import { KeysPage, NewSecrets } from "./keys-page";
 import { IdleQueue, queue, QueuePage } from "./queue-page";
-import { Received } from "./received";
 import { RequestsPage } from "./requests-page";
 import { linkTo, place } from "./route";
 import { useEvery, useStores, type Loader } from "./store";
@@ -103,7 +102,6 @@ function describeConnection(): [tone: Tone, text: string] {
 function Bar() {
   const { name, receiver, readOnly } = settings;
   const [tone, text] = describeConnection();
-  const [publicUrl, ...others] = receiver?.publicUrls ?? [];
   return (
     <div class="bar">
       <h1>
@@ -111,16 +109,12 @@ function Bar() {
         {readOnly && <Pill tone="off">read-only</Pill>}
       </h1>
       {receiver && (
-        <>
-          <p class="address muted">
-            <Received text={publicUrl} class="mono" />
-            {others.length > 0 && ` and ${others.length} more`}
-          </p>
-          <p class="buttons" role="status">
+        <p class="buttons">
+          <span role="status">
             <Pill tone={tone}>{text}</Pill>
-          </p>
+          </span>
           <Age atMs={journal.atMs} />
-        </>
+        </p>
       )}
     </div>
   );

@@ -64,18 +64,20 @@ function RequestFacts(row: RequestRow) {
 /** What happened to an event, in the order of time; its state in the queue comes last. */
 function TimeLine({ row, steps, queued }: RequestDetails) {
   const { atMs, status, code = "", durationMs } = row;
-  const response = { name: "response", atMs: atMs + durationMs };
+  const response = [`${status} ${code}`.trim(), `after ${formatDuration(durationMs)}`];
   return (
     <>
       <dl class="facts">
         <Moment name="received" atMs={atMs} />
-        <Moment
-          {...response}
-          texts={[`${status} ${code}`, `after ${formatDuration(durationMs)}`]}
-        />
+        <Moment name="response" atMs={atMs + durationMs} texts={response} />
         {steps.map(({ what, attempt, durationMs: ranMs, process, error, by, ...step }) => {
           const ran = ranMs !== undefined && `after ${formatDuration(ranMs)} in process ${process}`;
-          const texts = [by && `by ${by}`, attempt && `attempt ${attempt}`, ran, error];
+          const texts = [
+            by && `by ${by}`,
+            attempt !== undefined && `attempt ${attempt}`,
+            ran,
+            error,
+          ];
           return <Moment name={what} atMs={step.atMs} texts={texts} />;
         })}
         <Fact name="queue">{queued && <QueueState {...queued} uuid={row.uuid} />}</Fact>
@@ -90,13 +92,13 @@ function TimeLine({ row, steps, queued }: RequestDetails) {
 interface MomentProps {
   name: string;
   atMs: number;
-  texts?: readonly (string | number | false | undefined)[];
+  texts?: readonly (string | false | undefined)[];
 }
 
 const Moment = ({ name, atMs, texts = [] }: MomentProps) => (
   <Fact name={name}>
     <Time atMs={atMs} text={formatTime(atMs)} />
-    {texts.map((text) => text && [", ", <Received text={String(text)} />])}
+    {texts.map((text) => text && [", ", <Received text={text} />])}
   </Fact>
 );
 

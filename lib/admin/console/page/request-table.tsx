@@ -1,4 +1,4 @@
-import type { TdHTMLAttributes } from "preact";
+import { Fragment, type TdHTMLAttributes } from "preact";
 import type { RequestDetails, RequestRow } from "../console-view";
 import { settings } from "./api";
 import { Pill, Time, type Tone } from "./blocks";
@@ -38,16 +38,18 @@ export function RequestTable({ rows, details }: TableProps) {
         </tr>
       </thead>
       <tbody role="rowgroup">
-        {rows.map((row) => [
-          <RequestLine key={row.id} row={row} />,
-          details && row.id === place.value.id && (
-            <tr role="row" class={`details ${toneOf(row.state)}`} id="details" key="details">
-              <Cell colSpan={6}>
-                <OpenRequest key={row.id} row={row} loader={details} />
-              </Cell>
-            </tr>
-          ),
-        ])}
+        {rows.map((row) => (
+          <Fragment key={row.id}>
+            <RequestLine row={row} />
+            {details && row.id === place.value.id && (
+              <tr role="row" class={`details ${toneOf(row.state)}`} id="details">
+                <Cell colSpan={6}>
+                  <OpenRequest row={row} loader={details} />
+                </Cell>
+              </tr>
+            )}
+          </Fragment>
+        ))}
       </tbody>
     </table>
   );

@@ -39,14 +39,18 @@ export function useEvery(ms: number, task: () => unknown): void {
 
 /** Loads a value: it has the last one, and the error of a later load. */
 export class Loader<Value> {
+  readonly #load: () => Promise<Value>;
+  #last = Promise.resolve();
+  /** How many loads run, or are to run. */
+  #count = 0;
   value: Value | undefined;
   error: unknown;
   /** When the value was loaded; undefined before. */
   atMs: number | undefined;
-  #last = Promise.resolve();
-  #count = 0;
 
-  constructor(readonly load: () => Promise<Value>) {}
+  constructor(load: () => Promise<Value>) {
+    this.#load = load;
+  }
 
   /** Loads it, after the load that runs: that one may be older than what has just been changed. */
   reload = (): Promise<void> => {
@@ -64,7 +68,7 @@ export class Loader<Value> {
 
   async #run(): Promise<void> {
     try {
-      this.value = await this.load();
+      this.value = await this.#load();
       this.atMs = Date.now();
       this.error = undefined;
     } catch (error) {

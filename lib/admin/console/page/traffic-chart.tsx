@@ -6,15 +6,8 @@ import { linkToRequests, place, replacePlace } from "./route";
 const MINUTE_MS = 60_000;
 const MAX_BUILDS = 5;
 
-interface Bar {
-  good: number;
-  wrong: number;
-  fromMs: number;
-  text: string;
-}
-
 /** Adds up the minutes of each bar, for the last bars. */
-function listBars(of: ShownHistory["minutes"], minutes: number, count: number): Bar[] {
+function listBars(of: ShownHistory["minutes"], minutes: number, count: number) {
   const first = of.accepted.length - count * minutes;
   return Array.from({ length: count }, (_, index) => {
     const from = first + index * minutes;

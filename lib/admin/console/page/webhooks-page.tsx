@@ -23,8 +23,11 @@ function listFindings(): readonly Finding[] {
 export function WebhooksPage() {
   const found = listFindings();
   const missing = found.find(({ sid }) => sid === undefined);
+  const create = (
+    <WriteButton label="Create webhook" class="primary" run={() => openWebhookForm()} />
+  );
   return (
-    <LoadedPage title="Webhooks" loader={webhooks} create={<CreateButton label="Create webhook" />}>
+    <LoadedPage title="Webhooks" loader={webhooks} create={create}>
       {(list) => (
         <>
           {findings.error !== undefined && (
@@ -32,15 +35,7 @@ export function WebhooksPage() {
               {describeProblem(findings.error)}
             </Notice>
           )}
-          {missing && (
-            <Notice
-              tone="bad"
-              title={<Received text={missing.message} />}
-              button={<CreateButton label="Create a webhook for publicUrl" />}
-            >
-              {missing.fix}
-            </Notice>
-          )}
+          {missing && <FindingNotice finding={missing} />}
           {settings.receiver && findings.error === undefined && findings.value?.length === 0 && (
             <Notice tone="good" title="The webhooks match the receiver." />
           )}
@@ -62,10 +57,6 @@ export function WebhooksPage() {
     </LoadedPage>
   );
 }
-
-const CreateButton = ({ label }: { label: string }) => (
-  <WriteButton label={label} class="primary" run={() => openWebhookForm()} />
-);
 
 function WebhookPanel(props: { webhook: Webhook; findings: readonly Finding[] }) {
   const { webhook, findings: own } = props;
@@ -108,7 +99,7 @@ function WebhookPanel(props: { webhook: Webhook; findings: readonly Finding[] })
         <Fact name="Changed here">{last && `by ${last.by}, ${formatDate(last.atMs)}`}</Fact>
       </dl>
       {own.map((finding) => (
-        <WebhookFinding key={finding.message} finding={finding} webhook={webhook} />
+        <FindingNotice key={finding.message} finding={finding} webhook={webhook} />
       ))}
     </article>
   );
@@ -132,10 +123,11 @@ const BROKEN: ReadonlySet<Finding["code"]> = new Set(["NOT_CONFIGURED", "URL_DIF
 
 interface FindingProps {
   finding: Finding;
-  webhook: Webhook;
+  /** Undefined when none has the URL of the receiver. */
+  webhook?: Webhook;
 }
 
-function WebhookFinding(props: FindingProps) {
+function FindingNotice(props: FindingProps) {
   const { code, message, fix } = props.finding;
   return (
     <Notice
@@ -145,7 +137,7 @@ function WebhookFinding(props: FindingProps) {
     >
       {fix}
       {code === "URL_DIFFERS" && (
-        <UrlDifference label="webhook_url" url={props.webhook.webhook_url ?? ""} />
+        <UrlDifference label="webhook_url" url={props.webhook?.webhook_url ?? ""} />
       )}
     </Notice>
   );
@@ -162,6 +154,7 @@ const CHANGE_LABELS: Partial<Record<Finding["code"], string>> = {
 
 function MendButton({ finding, webhook }: FindingProps) {
   const { code, mend, eventType = "" } = finding;
+  if (webhook === undefined) return null;
   if (mend?.action === "update") {
     const look = BROKEN.has(code) ? "primary" : "";
     const label = `${CHANGE_LABELS[code]} ${eventType}`.trim();
