@@ -1,3 +1,4 @@
+import * as z from "zod";
 import {
   type Journal,
   maskIdentity,
@@ -5,33 +6,28 @@ import {
   type ReceiverInspection,
 } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
+import { ANY_SID } from "../../kit/sid";
 import { cutText } from "../../kit/text";
 import { ApiError } from "../client/api-error";
 import type { AdminClient } from "../client/client";
 import { InputError } from "../client/input-error";
-import type {
-  DeadLetterRow,
-  FoundChallenge,
-  LoginSearch,
-  PendingWaitRow,
-  RequestRow,
-} from "./console-view";
-import type { History } from "./journal-view";
-import { readField, toRow, type ConsoleQueue } from "./queue-view";
+import { challengeSchema, factorUserSchema, parseInput } from "../client/schemas";
+import { findAccess } from "../client/service-access";
+import { PROCESS, type History } from "./journal-view";
+import { readField, toRow, type ConsoleQueue, type DeadLetterRow } from "./queue-view";
 import { isBad, readSought, selectRows } from "./request-filter";
+import type { RequestRow } from "./request-row";
 
 /** The places that a search looks at. */
-export interface SearchedPlaces {
+interface SearchedPlaces {
   client: AdminClient;
   history: History;
   journal: Journal;
   inspection: ReceiverInspection | undefined;
   queue: ConsoleQueue | undefined;
   reveals: boolean;
-  processName: string;
 }
 
-const MAX_ROWS = 100;
 const MAX_FOUND = 20;
 const MAX_CHALLENGES = 3;
 
@@ -41,53 +37,65 @@ interface Trace {
   atMs: number;
   /** Its user, if the trace tells it. */
   identity: string | undefined;
-  /** The authenticated request that is the trace. */
+  /** The request that is the trace. */
   row?: RequestRow | undefined;
+  /** The challenge, if the service told it. */
+  challenge?: z.output<typeof challengeSchema> | undefined;
 }
+
+/** A trace of a known challenge. */
+type KnownTrace = Trace & { challengeSid: string };
 
 /**
  * Finds a login by the identity or the pseudonym of its user, its challenge, its factor or the uuid of
  * an event: in the requests, in the dead letters, in the waits of this process, and at the service. Of a
  * challenge whose user is not known here, the service needs the identity, too: `<challenge SID> <identity>`.
  */
-export async function findLogin(text: string, places: SearchedPlaces): Promise<LoginSearch> {
-  const { history, journal, inspection, reveals, processName } = places;
-  const { sought, identity: given } = readSought(text);
+export async function findLogin(text: string, places: SearchedPlaces) {
+  const { history, journal, inspection, reveals } = places;
+  const { sought, identity } = readSought(text);
   const person = await journal.createPseudonym(sought);
-  const rows = selectRows(history.rows, { text }, person);
+  const rows = await selectRows(history.rows, { text }, journal);
   const waits = (inspection?.listPendingWaits() ?? []).filter(
     ({ entityIdentity, challengeSid }) => entityIdentity === sought || challengeSid === sought,
   );
   const letters = await searchDeadLetters(sought, places);
-  const toTrace = (row: RequestRow): Trace => {
-    const { challengeSid, atMs } = row;
-    return { challengeSid, atMs, identity: row.person === person ? sought : undefined, row };
-  };
-  const traces = waits.map((wait): Trace => {
-    const { challengeSid, startedAtMs: atMs } = toWaitRow(wait, reveals);
-    return { challengeSid, atMs, identity: wait.entityIdentity };
-  });
-  for (const { row, identity } of letters) {
-    traces.push({ challengeSid: row.challengeSid, atMs: row.failedAtMs, identity });
+  const { traces, problem } = ANY_SID.test(sought)
+    ? { traces: [], problem: "NOT_ASKED" }
+    : await listChallenges(sought, places.client);
+  if (identity !== undefined) traces.push({ challengeSid: sought, atMs: Infinity, identity });
+  for (const { challengeSid, entityIdentity, startMs } of waits) {
+    traces.push({ challengeSid, atMs: toEpochMs(startMs), identity: entityIdentity });
   }
-  if (given !== undefined) traces.push({ challengeSid: sought, atMs: Infinity, identity: given });
-  // Whoever knows an identity can send requests that claim it: they hide no others.
-  const proven = rows.filter(({ isAuthenticated }) => isAuthenticated);
-  const claims = rows.filter(({ isAuthenticated }) => !isAuthenticated);
-  const known = chooseNewest([...traces, ...proven.map(toTrace)]);
+  for (const { row, identity: user } of letters) {
+    traces.push({ challengeSid: row.challengeSid, atMs: row.failedAtMs, identity: user });
+  }
+  for (const row of rows) {
+    const { challengeSid, atMs } = row;
+    traces.push({ challengeSid, atMs, identity: row.person === person ? sought : undefined, row });
+  }
+  const known = chooseNewest(traces.filter((trace) => !isClaim(trace)));
   const sids = new Set(known.map(({ challengeSid }) => challengeSid));
-  const claimed = chooseNewest(claims.map(toTrace)).filter((one) => !sids.has(one.challengeSid));
+  const claimed = chooseNewest(traces.filter(isClaim)).filter((one) => !sids.has(one.challengeSid));
   const newest = [...known, ...claimed].toSorted((a, b) => b.atMs - a.atMs);
-  const challenges = await Promise.all(newest.map((one) => askService(one, places)));
-  const shown = [...proven.slice(0, MAX_ROWS), ...claims.slice(0, MAX_ROWS)];
   return {
-    rows: shown.toSorted((a, b) => b.atMs - a.atMs),
+    /** How many requests the text selects. */
+    found: rows.length,
     deadLetters: letters.map(({ row }) => row),
+    /** The waits of `process`, which responds. */
     waits: waits.map((wait) => toWaitRow(wait, reveals)),
-    process: processName,
+    process: PROCESS,
     isShared: journal.isShared,
-    challenges,
+    /** The newest 3 challenges that were found, and the newest 3 that are only claimed, the newest first. */
+    challenges: await Promise.all(newest.map((one) => askService(one, places))),
+    /** Why the service has told no challenges of the user, as that of a challenge. */
+    problem,
   };
+}
+
+/** Whoever knows an identity can send requests that claim it: they hide no others. */
+function isClaim({ row }: Trace): boolean {
+  return row?.isAuthenticated === false;
 }
 
 /** Reads all dead letters, as the store knows no identity. */
@@ -108,8 +116,34 @@ async function searchDeadLetters(
   return letters;
 }
 
+const challengesSchema = z.looseObject({ challenges: z.array(challengeSchema) });
+
+/** Lists the newest challenges of a user at the service, or why it does not tell them. */
+async function listChallenges(
+  entityIdentity: string,
+  client: AdminClient,
+): Promise<{ traces: Trace[]; problem: string | undefined }> {
+  const access = findAccess(client);
+  if (access === undefined) return { traces: [], problem: "NOT_ASKED" };
+  try {
+    const { entityIdentity: user } = parseInput("user", factorUserSchema, { entityIdentity });
+    const path = `/Entities/${encodeURIComponent(user)}/Challenges`;
+    const url = `${access.serviceUrl}${path}?Order=desc&PageSize=${MAX_CHALLENGES}`;
+    const { challenges } = await access.send({ method: "GET", url }, challengesSchema);
+    const traces = challenges.map((challenge) => ({
+      challengeSid: challenge.sid,
+      atMs: Date.parse(challenge.date_created ?? "") || 0,
+      identity: user,
+      challenge,
+    }));
+    return { traces, problem: undefined };
+  } catch (error) {
+    return { traces: [], problem: nameProblem(error) };
+  }
+}
+
 /** Joins the traces of each challenge; returns the newest challenges. */
-function chooseNewest(traces: readonly Trace[]): (Trace & { challengeSid: string })[] {
+function chooseNewest(traces: readonly Trace[]): KnownTrace[] {
   const byChallenge = groupBy(traces, ({ challengeSid = "" }) => challengeSid);
   byChallenge.delete("");
   return [...byChallenge]
@@ -118,60 +152,62 @@ function chooseNewest(traces: readonly Trace[]): (Trace & { challengeSid: string
       atMs: Math.max(...same.map(({ atMs }) => atMs)),
       identity: same.find(({ identity }) => identity !== undefined)?.identity,
       row: same.find(({ row }) => row?.isAuthenticated === true)?.row,
+      challenge: same.find(({ challenge }) => challenge !== undefined)?.challenge,
     }))
     .toSorted((a, b) => b.atMs - a.atMs)
     .slice(0, MAX_CHALLENGES);
 }
 
+/** Tells what the service says of a challenge, and what became of its webhook requests. */
+async function askService(trace: KnownTrace, { client, ...places }: SearchedPlaces) {
+  const { challengeSid, challenge } = trace;
+  const own = places.history.rows.filter((one) => one.challengeSid === challengeSid);
+  const arrived = { challengeSid, requests: own.length, bad: own.filter(isBad).length };
+  const fail = (problem: string) => ({ ...arrived, problem, status: null, date_responded: null });
+  const entityIdentity = trace.identity ?? (await readIdentity(trace.row, places));
+  // A search for `<challenge SID> <identity>` asks.
+  if (entityIdentity === undefined) return fail("NOT_ASKED");
+  try {
+    const { status, date_responded } =
+      challenge ?? (await client.challenges.fetch({ challengeSid, entityIdentity }));
+    return { ...arrived, problem: undefined, status, date_responded };
+  } catch (error) {
+    return fail(nameProblem(error));
+  }
+}
+
 /** Reads the identity of a request whose event is kept in memory, or in the queue. */
 async function readIdentity(
-  { id, uuid = "", accountSid }: RequestRow,
-  { journal, queue }: SearchedPlaces,
+  row: RequestRow | undefined,
+  { journal, queue }: Pick<SearchedPlaces, "journal" | "queue">,
 ): Promise<string | undefined> {
+  if (row === undefined) return undefined;
+  const { id, uuid = "", accountSid } = row;
   const kept = journal instanceof MemoryJournal ? journal.find(id) : undefined;
   const event = kept?.event ?? (await queue?.find(uuid, { accountSid }))?.event;
   return readField(event, "entity_identity");
 }
 
-/** Shows a wait as the console may. */
+/** Names why the service does not tell: `NOT_FOUND` if it has no such user or challenge. */
+function nameProblem(error: unknown): string {
+  if (!(error instanceof ApiError || error instanceof InputError)) throw error;
+  return error instanceof ApiError && error.status === 404 ? "NOT_FOUND" : error.code;
+}
+
+/** Shows a wait as the page may. */
 export function toWaitRow(
   wait: ReturnType<ReceiverInspection["listPendingWaits"]>[number],
   reveals: boolean,
-): PendingWaitRow {
+) {
   const { challengeSid, entityIdentity, startMs } = wait;
   return {
     challengeSid,
     entity: reveals ? cutText(entityIdentity) : maskIdentity(entityIdentity),
-    startedAtMs: Math.round(performance.timeOrigin + startMs),
+    startedAtMs: toEpochMs(startMs),
   };
 }
 
-/** Asks the service for a challenge, if its user is known. */
-async function askService(
-  { challengeSid, identity, row }: Trace & { challengeSid: string },
-  places: SearchedPlaces,
-): Promise<FoundChallenge> {
-  const { client, history } = places;
-  const own = history.rows.filter((one) => one.challengeSid === challengeSid);
-  const found = {
-    challengeSid,
-    status: null,
-    date_responded: null,
-    problem: undefined,
-    requests: own.length,
-    bad: own.filter(isBad).length,
-  };
-  const entityIdentity = identity ?? (row && (await readIdentity(row, places)));
-  if (entityIdentity === undefined) return { ...found, problem: "NOT_ASKED" };
-  try {
-    const { status, date_responded } = await client.challenges.fetch({
-      challengeSid,
-      entityIdentity,
-    });
-    return { ...found, status, date_responded };
-  } catch (error) {
-    if (!(error instanceof ApiError || error instanceof InputError)) throw error;
-    const isMissing = error instanceof ApiError && error.status === 404;
-    return { ...found, problem: isMissing ? "NOT_FOUND" : error.code };
-  }
+/** Converts a time of `performance.now()`. */
+function toEpochMs(startMs: number): number {
+  return Math.round(performance.timeOrigin + startMs);
 }

@@ -1,71 +1,66 @@
-import {
-  type DeadLetter,
-  type DeadLetterFilter,
-  type EventOperations,
-  type Journal,
-  maskIdentity,
-} from "../../core/door";
+import * as z from "zod";
+import { type DeadLetter, type EventOperations, type Journal, maskIdentity } from "../../core/door";
 import { cutText } from "../../kit/text";
-import { RouterError } from "../http/router-error";
-import type { DeadLetterChoice, DeadLetterName, DeadLetterRow, QueueView } from "./console-view";
 
 /** A queue that the console shows: every queue of express-push-verification/durable is one. */
-export interface ConsoleQueue extends Pick<
-  EventOperations,
-  "deadGroups" | "retry" | "discard" | "find" | "countUserData" | "eraseUserData"
-> {
+export interface ConsoleQueue extends Omit<EventOperations, "retryAll"> {
   /** The history that all its processes share. */
   readonly journal?: Journal | undefined;
   /** Counts the events of the queue. */
-  stats(): Promise<Omit<QueueView, "atMs" | "groups">>;
-  /** Lists the dead letters, or those with an error; the oldest failure first, or last. */
-  deadLetters(options?: DeadLetterFilter): AsyncIterable<DeadLetter>;
+  stats(): Promise<{
+    waiting: number;
+    active: number;
+    delayed: number;
+    deadLetters: number;
+    oldestWaitingMs: number | undefined;
+    workers: number | undefined;
+    /** What an operator has set in the store. */
+    hold?: "paused" | "limited" | undefined;
+  }>;
 }
 
-/** Fails because the store does. */
-export function fail(cause: unknown): never {
-  const message = "The store of the queue does not respond. The reason is in the log of the app.";
-  throw new RouterError(503, "STORE_UNAVAILABLE", message, undefined, { cause });
-}
+const nameSchema = z.strictObject({
+  uuid: z.string().min(1).max(256),
+  accountSid: z.string().max(64),
+  receiver: z.string().max(100).optional(),
+});
 
-/** Makes each failure of a queue one that tells whose it is. */
-export function nameFailures(queue: ConsoleQueue): ConsoleQueue {
-  return {
-    journal: queue.journal,
-    stats: () => queue.stats().catch(fail),
-    deadGroups: () => queue.deadGroups().catch(fail),
-    find: (...event) => queue.find(...event).catch(fail),
-    retry: (...event) => queue.retry(...event).catch(fail),
-    discard: (...event) => queue.discard(...event).catch(fail),
-    countUserData: (user) => queue.countUserData(user).catch(fail),
-    eraseUserData: (user) => queue.eraseUserData(user).catch(fail),
-    async *deadLetters(options) {
-      try {
-        yield* queue.deadLetters(options);
-      } catch (cause) {
-        fail(cause);
-      }
-    },
-  };
-}
+/** The fields that tell a dead letter from others of its uuid. */
+export type DeadLetterName = z.output<typeof nameSchema>;
+
+/** The schema of a {@link DeadLetterChoice}. */
+export const deadLetterChoiceSchema = z.union([
+  z.strictObject({ deadLetters: z.array(nameSchema).min(1).max(1_000) }),
+  z.strictObject({
+    error: z.string().max(1_000).optional(),
+    count: z.int().min(1),
+    untilMs: z.number(),
+  }),
+]);
+
+/** Which dead letters to change: some; or those with an error, or with any, that had failed until then. */
+export type DeadLetterChoice = z.output<typeof deadLetterChoiceSchema>;
+
+/** The state of the queue. */
+export type QueueView = Awaited<ReturnType<typeof readQueue>>;
+/** The dead letters with one cause. */
+export type DeadLetterGroup = QueueView["groups"][number];
+/** One dead letter, as the page may show it. */
+export type DeadLetterRow = Awaited<ReturnType<typeof toRow>>;
 
 const MAX_PER_GROUP = 20;
 
-/** Reads the state of a queue, and all its dead letters by error. */
-export async function readQueue(
-  queue: ConsoleQueue,
-  journal: Journal,
-  reveals: boolean,
-): Promise<QueueView> {
+/** Reads the state of a queue, and all its dead letters by error, the newest first. */
+export async function readQueue(queue: ConsoleQueue, journal: Journal, reveals: boolean) {
   const atMs = Date.now();
   const [stats, groups] = await Promise.all([queue.stats(), queue.deadGroups()]);
-  const listed = groups.map(async ({ error, count, users, firstAtMs, lastAtMs }) => {
+  const listed = groups.map(async (group) => {
     const deadLetters: DeadLetterRow[] = [];
-    for await (const deadLetter of queue.deadLetters({ error, newestFirst: true })) {
-      deadLetters.push(await toRow(deadLetter, journal, reveals));
+    for await (const one of queue.deadLetters({ error: group.error, newestFirst: true })) {
+      deadLetters.push(await toRow(one, journal, reveals));
       if (deadLetters.length === MAX_PER_GROUP) break;
     }
-    return { error, count, users, firstAtMs, lastAtMs, deadLetters };
+    return Object.assign(group, { deadLetters });
   });
   return { ...stats, atMs, groups: await Promise.all(listed) };
 }
@@ -88,11 +83,7 @@ export async function* chooseDeadLetters(
 }
 
 /** Shows a dead letter as the page may. */
-export async function toRow(
-  deadLetter: DeadLetter,
-  journal: Journal,
-  reveals: boolean,
-): Promise<DeadLetterRow> {
+export async function toRow(deadLetter: DeadLetter, journal: Journal, reveals: boolean) {
   const { uuid, accountSid, receiver, event, error, attempts, failedAt } = deadLetter;
   const identity = readField(event, "entity_identity");
   return {
@@ -105,7 +96,9 @@ export async function toRow(
     challengeSid: readField(event, "challenge_sid"),
     entity: identity && (reveals ? cutText(identity) : maskIdentity(identity)),
     person: identity && (await journal.createPseudonym(identity)),
+    /** Texts of the device; only when the console reveals them. */
     revealed: reveals ? listShownTexts(event) : [],
+    /** With the values of the event; only when the console reveals them. */
     error: reveals ? cutText(error, 500) : undefined,
     attempts,
     failedAtMs: failedAt.getTime(),

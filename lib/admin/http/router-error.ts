@@ -1,3 +1,4 @@
+import { WebhookError } from "../../core/door";
 import { SID_DIGITS } from "../../kit/sid";
 import { ApiError, FAILURE_MESSAGES } from "../client/api-error";
 import { InputError } from "../client/input-error";
@@ -12,9 +13,8 @@ export class RouterError extends Error {
     message: string,
     /** Value of the header `Retry-After`. */
     readonly retryAfterSeconds?: number,
-    options?: ErrorOptions,
   ) {
-    super(message, options);
+    super(message);
   }
 }
 
@@ -28,6 +28,10 @@ const PASSED_ON = new Set([400, 404, 409, 429]);
 export function toRouterError(error: unknown): RouterError {
   if (error instanceof RouterError) return error;
   if (error instanceof InputError) return new RouterError(400, error.code, error.message);
+  if (error instanceof WebhookError) {
+    const message = "The store of the queue does not respond. The reason is in the log of the app.";
+    return new RouterError(503, "STORE_UNAVAILABLE", message);
+  }
   if (!(error instanceof ApiError)) {
     return new RouterError(500, "INTERNAL", "The router failed. The reason is in its log.");
   }

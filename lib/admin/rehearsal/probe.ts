@@ -1,4 +1,6 @@
 import { readLimited } from "../../kit/local-server";
+import { readText } from "../../kit/thrown-value";
+import { findErrorCode } from "../client/api-error";
 import type { Problem } from "./report";
 
 const TIMEOUT_MS = 5_000;
@@ -51,15 +53,16 @@ async function sendProbe(publicUrl: string, countArrived: () => number): Promise
     };
   } catch (error) {
     return {
-      reason: `publicUrl could not be reached from this process: ${nameFailure(error)}.`,
+      reason: `publicUrl could not be reached from this process: ${nameFailure(error, TIMEOUT_MS)}.`,
       fix: "Check DNS, TLS, the port and the proxy of publicUrl.",
     };
   }
 }
 
-/** Names a failure by its code: a message may hold more than the report should show. */
-export function nameFailure(error: unknown): string {
-  const { name, cause } = error as { name?: unknown; cause?: { code?: unknown } };
-  if (name === "TimeoutError") return `no response within ${TIMEOUT_MS / 1_000} s`;
-  return typeof cause?.code === "string" ? cause.code : "the connection failed";
+/** Names a failure by its code: a message may hold more than people should see. */
+export function nameFailure(error: unknown, timeoutMs: number): string {
+  if (readText(error, "name") === "TimeoutError") {
+    return `no response within ${timeoutMs / 1_000} s`;
+  }
+  return findErrorCode(error) ?? "the connection failed";
 }

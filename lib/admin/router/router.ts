@@ -1,7 +1,8 @@
 import type express from "express";
 import type { ErrorRequestHandler, Router } from "express";
 import { validateOptions } from "../../kit/validate-options";
-import { createConsole, openJournal } from "../console/console";
+import { createConsole } from "../console/console";
+import { openJournal } from "../console/journal-view";
 import type { Route } from "../http/route";
 import { RouterError } from "../http/router-error";
 import { createOpenApi } from "./openapi";

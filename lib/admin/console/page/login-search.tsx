@@ -27,7 +27,7 @@ export function FoundLogin() {
   if (text === "" || text !== last.value.text) return null;
   return (
     <LoadedValue key={loader} loader={loader} what="result of the search">
-      {({ rows, challenges, waits, deadLetters, ...search }) => (
+      {({ found, challenges, waits, deadLetters, process, ...search }) => (
         <Facts class="wide">
           {challenges.map((challenge) => (
             <Fact key={challenge.challengeSid} name="Service">
@@ -35,6 +35,9 @@ export function FoundLogin() {
             </Fact>
           ))}
           {waits.map(toFact)}
+          {waits.length === 0 && (
+            <Fact name="Waits">none in process {process}; no other was asked</Fact>
+          )}
           {deadLetters.map(({ uuid, failedAtMs }) => (
             <Fact key={uuid} name="Dead letter">
               <a href={linkTo("queue", uuid)}>
@@ -44,7 +47,7 @@ export function FoundLogin() {
             </Fact>
           ))}
           <Fact name="Found">
-            {rows.length + challenges.length + waits.length + deadLetters.length === 0 &&
+            {found + challenges.length + waits.length + deadLetters.length === 0 &&
               describeNothing(search)}
           </Fact>
         </Facts>
@@ -53,22 +56,23 @@ export function FoundLogin() {
   );
 }
 
-function describeNothing({ isShared, process }: Pick<LoginSearch, "isShared" | "process">): string {
-  const rows = isShared ? "of all processes" : "of this process";
-  return `nothing among the requests ${rows}, the dead letters and the waits of process ${process}. The service was not asked: enter <challenge SID> <identity>`;
+function describeNothing({ isShared, problem }: Pick<LoginSearch, "isShared" | "problem">): string {
+  const of = isShared ? "all processes" : "this process";
+  return `nothing in the requests of ${of} and the dead letters. The service ${describeUntold(problem ?? "NOT_FOUND")}`;
+}
+
+/** Says why the service has told nothing. */
+function describeUntold(problem: string): string {
+  if (problem === "NOT_FOUND") return "knows no such challenge of this user";
+  if (problem === "NOT_ASKED") return "was not asked: enter <challenge SID> <identity>";
+  return `does not say (${problem})`;
 }
 
 /** What the service says of a challenge, and what became of its webhook requests. */
 function ChallengeState(challenge: FoundChallenge) {
   const { challengeSid, status, date_responded, problem, requests, bad } = challenge;
-  const said =
-    problem === "NOT_FOUND"
-      ? "knows no such challenge of this user"
-      : problem === "NOT_ASKED"
-        ? "was not asked: enter the identity after the SID"
-        : problem !== undefined
-          ? `does not say (${problem})`
-          : `says ${status}${date_responded === null ? "" : ` at ${formatDate(date_responded)}`}`;
+  const at = date_responded === null ? "" : ` at ${formatDate(date_responded)}`;
+  const said = problem === undefined ? `says ${status}${at}` : describeUntold(problem);
   const arrived = requests === 0 ? "no webhook request" : plural(requests, "webhook request");
   return (
     <>
