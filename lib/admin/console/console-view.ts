@@ -26,7 +26,8 @@ import type { sendTestEvent } from "./test-event";
 
 export type { ActionLine } from "./action-lines";
 export type { ConsoleSettings, RequestDetails } from "./console";
-export type { DeadLetterChoice, DeadLetterGroup, DeadLetterRow, QueueView } from "./queue-view";
+export type { DeadLetterChoice } from "./dead-letter-choice";
+export type { DeadLetterGroup, DeadLetterRow, QueueView } from "./queue-view";
 export type { RequestFilter } from "./request-filter";
 export type { RequestRow } from "./request-row";
 export type { ShownHistory } from "./shown-history";

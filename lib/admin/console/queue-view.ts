@@ -1,4 +1,3 @@
-import * as z from "zod";
 import { type DeadLetter, type EventOperations, type Journal, maskIdentity } from "../../core/door";
 import { cutText } from "../../kit/text";
 
@@ -18,28 +17,6 @@ export interface ConsoleQueue extends Omit<EventOperations, "retryAll"> {
     hold?: "paused" | "limited" | undefined;
   }>;
 }
-
-const nameSchema = z.strictObject({
-  uuid: z.string().min(1).max(256),
-  accountSid: z.string().max(64),
-  receiver: z.string().max(100).optional(),
-});
-
-/** The fields that tell a dead letter from others of its uuid. */
-export type DeadLetterName = z.output<typeof nameSchema>;
-
-/** The schema of a {@link DeadLetterChoice}. */
-export const deadLetterChoiceSchema = z.union([
-  z.strictObject({ deadLetters: z.array(nameSchema).min(1).max(1_000) }),
-  z.strictObject({
-    error: z.string().max(1_000).optional(),
-    count: z.int().min(1),
-    untilMs: z.number(),
-  }),
-]);
-
-/** Which dead letters to change: some; or those with an error, or with any, that had failed until then. */
-export type DeadLetterChoice = z.output<typeof deadLetterChoiceSchema>;
 
 /** The state of the queue. */
 export type QueueView = Awaited<ReturnType<typeof readQueue>>;
@@ -63,23 +40,6 @@ export async function readQueue(queue: ConsoleQueue, journal: Journal, reveals: 
     return Object.assign(group, { deadLetters });
   });
   return { ...stats, atMs, groups: await Promise.all(listed) };
-}
-
-/** Lists the dead letters of a choice, the oldest first. */
-export async function* chooseDeadLetters(
-  queue: ConsoleQueue,
-  choice: DeadLetterChoice,
-): AsyncGenerator<DeadLetterName> {
-  if ("deadLetters" in choice) {
-    yield* choice.deadLetters;
-    return;
-  }
-  let left = choice.count;
-  for await (const deadLetter of queue.deadLetters({ error: choice.error })) {
-    // The oldest failure comes first, so these are the ones that were counted.
-    if (left-- === 0 || deadLetter.failedAt.getTime() > choice.untilMs) return;
-    yield deadLetter;
-  }
 }
 
 /** Shows a dead letter as the page may. */
