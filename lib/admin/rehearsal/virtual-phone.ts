@@ -26,7 +26,10 @@ export class VirtualPhone {
   readonly #entityUrl: string;
   #mayExist = false;
 
-  constructor(service: ServiceAccess, identity: string) {
+  constructor(
+    service: ServiceAccess,
+    readonly identity: string,
+  ) {
     this.#service = service;
     this.#entityUrl = `${service.serviceUrl}/Entities/${encodeURIComponent(identity)}`;
   }
