@@ -18,7 +18,7 @@ import { rehearse } from "../rehearsal/rehearse";
 import { REHEARSAL_LINKS } from "../rehearsal/report";
 import { fetchPage, linkFrom } from "./lists";
 
-// Responses have the specified fields only: others that the service adds, such as links, are removed.
+// Other fields that the service adds, such as links, are removed.
 const keyBody = z.object(keySchema.shape);
 const webhookBody = z.object(webhookSchema.shape);
 
@@ -61,34 +61,25 @@ export const BODY_SCHEMAS = {
 
 const UPDATE_METHODS = ["post", "patch"] as const;
 
-/** The code in the audit entry of a rehearsal of which a link failed. */
-const REHEARSAL_FAILED = "REHEARSAL_FAILED";
-
-/** The route that rehearses a login, if there is a receiver. */
-function listRehearsal(client: AdminClient, push: PushWebhooks | undefined): Route[] {
-  if (push === undefined) return [];
-  return [
-    {
-      method: "post",
-      path: "/rehearsal",
-      action: "rehearsal.run",
-      summary: "Rehearse a login; takes up to half a minute",
-      output: BODY_SCHEMAS.Rehearsal,
-      async run(_req, _input, audited) {
-        const report = await rehearse({ push, client });
-        if (!report.isOk) audited.code = REHEARSAL_FAILED;
-        return report;
-      },
-    },
-  ];
+/** Lists the routes that the OpenAPI document describes. */
+export function listRoutes(client: AdminClient, push?: PushWebhooks): Route[] {
+  const routes = [...listKeyRoutes(client), ...listWebhookRoutes(client)];
+  return push === undefined ? routes : [createRehearsal(client, push), ...routes];
 }
 
-/**
- * Lists the routes that the OpenAPI document describes. They throw ApiError or InputError of the
- * client.
- */
-export function listRoutes(client: AdminClient, push?: PushWebhooks): Route[] {
-  return [...listRehearsal(client, push), ...listKeyRoutes(client), ...listWebhookRoutes(client)];
+function createRehearsal(client: AdminClient, push: PushWebhooks): Route {
+  return {
+    method: "post",
+    path: "/rehearsal",
+    action: "rehearsal.run",
+    summary: "Rehearse a login; takes up to half a minute",
+    output: BODY_SCHEMAS.Rehearsal,
+    async run(_req, _input, audited) {
+      const report = await rehearse({ push, client });
+      if (!report.isOk) audited.code = "REHEARSAL_FAILED";
+      return report;
+    },
+  };
 }
 
 function listKeyRoutes({ keys }: AdminClient): Route[] {
