@@ -36,15 +36,12 @@ interface Trace {
   challengeSid: string | undefined;
   atMs: number;
   /** Its user, if the trace tells it. */
-  identity: string | undefined;
+  identity?: string | undefined;
   /** The request that is the trace. */
   row?: RequestRow | undefined;
   /** The challenge, if the service told it. */
   challenge?: z.output<typeof challengeSchema> | undefined;
 }
-
-/** A trace of a known challenge. */
-type KnownTrace = Trace & { challengeSid: string };
 
 /**
  * Finds a login by the identity or the pseudonym of its user, its challenge, its factor or the uuid of
@@ -52,7 +49,7 @@ type KnownTrace = Trace & { challengeSid: string };
  * challenge whose user is not known here, the service needs the identity, too: `<challenge SID> <identity>`.
  */
 export async function findLogin(text: string, places: SearchedPlaces) {
-  const { history, journal, inspection, reveals } = places;
+  const { client, history, journal, inspection, reveals } = places;
   const { sought, identity } = readSought(text);
   const person = await journal.createPseudonym(sought);
   const rows = await selectRows(history.rows, { text }, journal);
@@ -60,24 +57,23 @@ export async function findLogin(text: string, places: SearchedPlaces) {
     ({ entityIdentity, challengeSid }) => entityIdentity === sought || challengeSid === sought,
   );
   const letters = await searchDeadLetters(sought, places);
-  const { traces, problem } = ANY_SID.test(sought)
-    ? { traces: [], problem: "NOT_ASKED" }
-    : await listChallenges(sought, places.client);
+  const { told, problem } = ANY_SID.test(sought)
+    ? { told: [], problem: "NOT_ASKED" }
+    : await listChallenges(sought, client);
+  const traces: Trace[] = [
+    ...told,
+    ...waits.map(({ challengeSid, entityIdentity, startMs }) => {
+      return { challengeSid, atMs: toEpochMs(startMs), identity: entityIdentity };
+    }),
+    ...letters.map(({ row: { challengeSid, failedAtMs }, identity: user }) => {
+      return { challengeSid, atMs: failedAtMs, identity: user };
+    }),
+    ...rows.map((row) => {
+      const { challengeSid, atMs } = row;
+      return { challengeSid, atMs, identity: row.person === person ? sought : undefined, row };
+    }),
+  ];
   if (identity !== undefined) traces.push({ challengeSid: sought, atMs: Infinity, identity });
-  for (const { challengeSid, entityIdentity, startMs } of waits) {
-    traces.push({ challengeSid, atMs: toEpochMs(startMs), identity: entityIdentity });
-  }
-  for (const { row, identity: user } of letters) {
-    traces.push({ challengeSid: row.challengeSid, atMs: row.failedAtMs, identity: user });
-  }
-  for (const row of rows) {
-    const { challengeSid, atMs } = row;
-    traces.push({ challengeSid, atMs, identity: row.person === person ? sought : undefined, row });
-  }
-  const known = chooseNewest(traces.filter((trace) => !isClaim(trace)));
-  const sids = new Set(known.map(({ challengeSid }) => challengeSid));
-  const claimed = chooseNewest(traces.filter(isClaim)).filter((one) => !sids.has(one.challengeSid));
-  const newest = [...known, ...claimed].toSorted((a, b) => b.atMs - a.atMs);
   return {
     /** How many requests the text selects. */
     found: rows.length,
@@ -86,16 +82,10 @@ export async function findLogin(text: string, places: SearchedPlaces) {
     waits: waits.map((wait) => toWaitRow(wait, reveals)),
     process: PROCESS,
     isShared: journal.isShared,
-    /** The newest 3 challenges that were found, and the newest 3 that are only claimed, the newest first. */
-    challenges: await Promise.all(newest.map((one) => askService(one, places))),
+    challenges: await Promise.all(chooseNewest(traces).map((one) => askService(one, places))),
     /** Why the service has told no challenges of the user, as that of a challenge. */
     problem,
   };
-}
-
-/** Whoever knows an identity can send requests that claim it: they hide no others. */
-function isClaim({ row }: Trace): boolean {
-  return row?.isAuthenticated === false;
 }
 
 /** Reads all dead letters, as the store knows no identity. */
@@ -122,44 +112,56 @@ const challengesSchema = z.looseObject({ challenges: z.array(challengeSchema) })
 async function listChallenges(
   entityIdentity: string,
   client: AdminClient,
-): Promise<{ traces: Trace[]; problem: string | undefined }> {
+): Promise<{ told: Trace[]; problem: string | undefined }> {
   const access = findAccess(client);
-  if (access === undefined) return { traces: [], problem: "NOT_ASKED" };
+  if (access === undefined) return { told: [], problem: "NOT_ASKED" };
   try {
     const { entityIdentity: user } = parseInput("user", factorUserSchema, { entityIdentity });
     const path = `/Entities/${encodeURIComponent(user)}/Challenges`;
     const url = `${access.serviceUrl}${path}?Order=desc&PageSize=${MAX_CHALLENGES}`;
     const { challenges } = await access.send({ method: "GET", url }, challengesSchema);
-    const traces = challenges.map((challenge) => ({
+    const told = challenges.map((challenge) => ({
       challengeSid: challenge.sid,
       atMs: Date.parse(challenge.date_created ?? "") || 0,
       identity: user,
       challenge,
     }));
-    return { traces, problem: undefined };
+    return { told, problem: undefined };
   } catch (error) {
-    return { traces: [], problem: nameProblem(error) };
+    return { told: [], problem: nameProblem(error) };
   }
 }
 
-/** Joins the traces of each challenge; returns the newest challenges. */
-function chooseNewest(traces: readonly Trace[]): KnownTrace[] {
+/**
+ * Joins the traces of each challenge; returns the newest 3 challenges that are known, and the newest 3
+ * that are only claimed: whoever knows an identity can send requests that claim it, and hides no others.
+ */
+function chooseNewest(traces: readonly Trace[]) {
   const byChallenge = groupBy(traces, ({ challengeSid = "" }) => challengeSid);
   byChallenge.delete("");
+  const left = { known: MAX_CHALLENGES, claimed: MAX_CHALLENGES };
   return [...byChallenge]
-    .map(([challengeSid, same]) => ({
-      challengeSid,
-      atMs: Math.max(...same.map(({ atMs }) => atMs)),
-      identity: same.find(({ identity }) => identity !== undefined)?.identity,
-      row: same.find(({ row }) => row?.isAuthenticated === true)?.row,
-      challenge: same.find(({ challenge }) => challenge !== undefined)?.challenge,
-    }))
+    .map(([challengeSid, all]) => {
+      const known = all.filter(({ row }) => row?.isAuthenticated !== false);
+      const same = known.length > 0 ? known : all;
+      return {
+        challengeSid,
+        kind: same === known ? ("known" as const) : ("claimed" as const),
+        atMs: Math.max(...same.map(({ atMs }) => atMs)),
+        identity: same.find((one) => one.identity !== undefined)?.identity,
+        row: known.find(({ row }) => row !== undefined)?.row,
+        challenge: same.find(({ challenge }) => challenge !== undefined)?.challenge,
+      };
+    })
     .toSorted((a, b) => b.atMs - a.atMs)
-    .slice(0, MAX_CHALLENGES);
+    .filter(({ kind }) => left[kind]-- > 0);
 }
 
 /** Tells what the service says of a challenge, and what became of its webhook requests. */
-async function askService(trace: KnownTrace, { client, ...places }: SearchedPlaces) {
+async function askService(
+  trace: ReturnType<typeof chooseNewest>[number],
+  { client, ...places }: SearchedPlaces,
+) {
   const { challengeSid, challenge } = trace;
   const own = places.history.rows.filter((one) => one.challengeSid === challengeSid);
   const arrived = { challengeSid, requests: own.length, bad: own.filter(isBad).length };
