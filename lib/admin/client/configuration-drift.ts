@@ -53,7 +53,7 @@ export async function checkWebhooks(
   return [{ code: "NOT_CONFIGURED", sid: undefined, message, fix }, ...extending];
 }
 
-/** Lists the findings about the Webhooks whose URLs begin with one of these URLs, and are longer. */
+/** Finds the Webhooks whose URLs begin with one of these, and are longer. */
 export function findExtending(all: readonly Webhook[], urls: readonly string[]): Finding[] {
   return all.flatMap(({ sid, webhook_url }) => {
     if (webhook_url === null || urls.includes(webhook_url)) return [];
@@ -65,7 +65,7 @@ export function findExtending(all: readonly Webhook[], urls: readonly string[]):
   });
 }
 
-/** Lists the finding about the method of a Webhook, if a receiver does not accept it. */
+/** Finds a method that a receiver does not accept. */
 export function findMethod(
   { sid, webhook_method }: Webhook,
   methods: readonly string[] = ["POST"],
@@ -127,7 +127,7 @@ function compareWebhooks(webhooks: readonly Webhook[], receiver: Receiver): Find
   return [...findings, ...findDuplicates(webhooks)];
 }
 
-/** Describes a disabled Webhook; `types` are those that no other one sends. */
+/** `types`: no other Webhook sends them. */
 function describeDisabled(webhook: Webhook, types: readonly WebhookEventType[]): Finding {
   const { sid, status } = webhook;
   // Enabled with all its types, it would send some events twice.
@@ -161,8 +161,8 @@ function compareSettings(webhook: Webhook, receiver: Receiver): Finding[] {
 }
 
 /**
- * Lists the findings about the enabled Webhooks of one URL that send events which another one sends:
- * of two, about the one with fewer types, and else about the newer.
+ * Finds the enabled Webhooks of one URL that send events which another one sends: of two, the one with
+ * fewer types, else the newer.
  */
 export function findDuplicates(webhooks: readonly Webhook[]): Finding[] {
   const enabled = webhooks
@@ -187,12 +187,12 @@ export function findDuplicates(webhooks: readonly Webhook[]): Finding[] {
   });
 }
 
-/** Returns whether a Webhook subscribes to an event type, also by `*`. */
+/** Whether a Webhook subscribes to a type, also by `*`. */
 export function sends({ event_types }: Webhook, type: string): boolean {
   return event_types !== null && (event_types.includes(type) || event_types.includes("*"));
 }
 
-/** Returns whether a Webhook sends requests. */
+/** Whether a Webhook sends requests. */
 export function isEnabled({ status }: Webhook): boolean {
   return status === "enabled";
 }
@@ -223,7 +223,7 @@ function showWebhookUrl(url: string): string {
   return JSON.stringify(hideUserInfo(url));
 }
 
-/** Removes the parts that often differ between URLs of one receiver: scheme, case, default port, trailing slash, fragment. */
+/** Removes what often differs: scheme, case, default port, trailing slash, fragment. */
 function simplifySpelling(url: string): string {
   return url
     .toLowerCase()

@@ -43,13 +43,13 @@ export interface AdminClientOptions {
   fetch?: ServiceFetch | undefined;
 }
 
-/** Options of each method of the client. */
+/** What each method of the client takes. */
 export interface RequestOptions {
   /** Aborts the request: the promise rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of `challenges.fetch` and `factors.fetch`. */
+/** What `challenges.fetch` and `factors.fetch` take. */
 export interface FetchOptions extends RequestOptions {
   /** As the option of the client. @default that one */
   readonly maxRetries?: number | undefined;
@@ -78,7 +78,7 @@ export interface ServiceResponse {
   body: unknown;
 }
 
-/** Options whose required ones are set. */
+/** Validated options. */
 export type CheckedClientOptions = AdminClientOptions & {
   accountSid: string;
   password: string | readonly string[];

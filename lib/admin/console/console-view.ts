@@ -14,9 +14,7 @@
  * | `POST /console/test-event` | `{ type, via }` | {@link TestEventResult} |
  * | `POST /console/user-data/count`, `…/erase` | `{ accountSid, entityIdentity }` | `UserData` |
  *
- * Polls are a POST, as their text may be an identity, and the address of a request is in many logs. An
- * error is `{ code, message, status }`: 503 `STORE_UNAVAILABLE` for a store that is down, 403 for a
- * person who is signed out. All times are whole milliseconds since 1970.
+ * All times are whole milliseconds since 1970.
  */
 import type { RequestDetails } from "./console";
 import type { findLogin } from "./find-login";

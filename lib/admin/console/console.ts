@@ -37,23 +37,29 @@ export interface ConsoleParts {
   readActor(req: Request): Promise<string | undefined>;
 }
 
+/** A console that is open. */
+interface OpenConsole extends ConsoleParts {
+  inspection: ReceiverInspection | undefined;
+  view: JournalView;
+}
+
 /**
  * Creates the routes of a console: the files of its page, and the data that these read and write.
  *
  * @throws Error when the files of the page are missing.
  */
 export function createConsole(parts: ConsoleParts): Route[] {
-  const { receiver: push, queue, journal } = parts;
-  const inspection = push && inspectReceiver(push);
-  const view = new JournalView(journal, queue !== undefined);
+  const { receiver, queue, journal } = parts;
+  const inspection = receiver && inspectReceiver(receiver);
+  const opened = { ...parts, inspection, view: new JournalView(journal, queue !== undefined) };
   return [
     ...readAssets().map((asset) =>
       read(asset.path, (req, _input, _audited, res) => sendAsset(asset, req, res)),
     ),
-    read("/console", () => readSettings(parts, inspection)),
-    ...listHistoryRoutes(parts, view, inspection),
-    ...(push && inspection ? listReceiverRoutes(parts, view, push, inspection) : []),
-    ...(queue ? listQueueRoutes(queue, parts) : []),
+    read("/console", () => readSettings(opened)),
+    ...listHistoryRoutes(opened),
+    ...(receiver && inspection ? listReceiverRoutes(opened, receiver, inspection) : []),
+    ...(queue ? listQueueRoutes(opened, queue) : []),
   ];
 }
 
@@ -64,10 +70,7 @@ function read(path: string, run: Route["run"]): Route {
 /** The settings of a console. */
 export type ConsoleSettings = ReturnType<typeof readSettings>;
 
-function readSettings(
-  { client, receiver: push, queue, readOnly }: ConsoleParts,
-  inspection: ReceiverInspection | undefined,
-) {
+function readSettings({ client, receiver: push, inspection, queue, readOnly }: OpenConsole) {
   const publicUrls = push?.publicUrls.map(hideUserInfo) ?? [];
   return {
     name: inspection?.name,
@@ -88,12 +91,9 @@ function readSettings(
   };
 }
 
-/** The routes that read the history. Each with a text of a person is a POST: addresses are in many logs. */
-function listHistoryRoutes(
-  { client, queue, journal, reveals }: ConsoleParts,
-  view: JournalView,
-  inspection: ReceiverInspection | undefined,
-): Route[] {
+/** Each with a text of a person is a POST: addresses are in many logs. */
+function listHistoryRoutes(opened: OpenConsole): Route[] {
+  const { view, inspection, reveals } = opened;
   return [
     {
       method: "post",
@@ -106,18 +106,17 @@ function listHistoryRoutes(
       path: "/console/search",
       input: z.strictObject({ text: z.string().min(1).max(1_100) }),
       async run(_req, { text }: { text: string }) {
-        const history = await view.read();
-        return findLogin(text, { client, history, journal, inspection, queue, reveals });
+        return findLogin(text, { ...opened, history: await view.read() });
       },
     },
-    read("/console/requests/:id", ({ params }) => readRequest(params.id, view, queue)),
+    read("/console/requests/:id", ({ params }) => readRequest(params.id, opened)),
   ];
 }
 
 /** A request, and where its event is in the queue now. */
 export type RequestDetails = Awaited<ReturnType<typeof readRequest>>;
 
-async function readRequest(id: unknown, view: JournalView, queue: ConsoleQueue | undefined) {
+async function readRequest(id: unknown, { view, queue }: OpenConsole) {
   const { rows, steps } = await view.read();
   const row = rows.find((one) => one.id === id);
   if (row === undefined) {
@@ -140,8 +139,7 @@ async function readRequest(id: unknown, view: JournalView, queue: ConsoleQueue |
 }
 
 function listReceiverRoutes(
-  { client, queue, journal, readActor }: ConsoleParts,
-  view: JournalView,
+  { client, queue, journal, view, readActor }: OpenConsole,
   push: PushWebhooks,
   inspection: ReceiverInspection,
 ): Route[] {
@@ -182,8 +180,8 @@ function listReceiverRoutes(
 }
 
 function listQueueRoutes(
+  { journal, reveals, readActor }: OpenConsole,
   queue: ConsoleQueue,
-  { journal, reveals, readActor }: ConsoleParts,
 ): Route[] {
   const createChange = (change: "retry" | "discard"): Route => ({
     method: "post",

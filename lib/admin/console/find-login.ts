@@ -157,7 +157,7 @@ function chooseNewest(traces: readonly Trace[]) {
     .filter(({ kind }) => left[kind]-- > 0);
 }
 
-/** Tells what the service says of a challenge, and what became of its webhook requests. */
+/** Tells what the service says of a challenge, and how many of its requests arrived. */
 async function askService(
   trace: ReturnType<typeof chooseNewest>[number],
   { client, ...places }: SearchedPlaces,
@@ -178,7 +178,7 @@ async function askService(
   }
 }
 
-/** Reads the identity of a request whose event is kept in memory, or in the queue. */
+/** Reads the identity of a request whose event is kept. */
 async function readIdentity(
   row: RequestRow | undefined,
   { journal, queue }: Pick<SearchedPlaces, "journal" | "queue">,
@@ -190,7 +190,7 @@ async function readIdentity(
   return readField(event, "entity_identity");
 }
 
-/** Names why the service does not tell: `NOT_FOUND` if it has no such user or challenge. */
+/** `NOT_FOUND`: the service has no such user or challenge. */
 function nameProblem(error: unknown): string {
   if (!(error instanceof ApiError || error instanceof InputError)) throw error;
   return error instanceof ApiError && error.status === 404 ? "NOT_FOUND" : error.code;

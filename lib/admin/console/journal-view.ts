@@ -48,7 +48,6 @@ export class JournalView {
   #readAllAtMs = 0;
   #readAtMs = -Infinity;
   #reading: Promise<History> | undefined;
-  #history: History | undefined;
 
   constructor(journal: Journal, hasQueue: boolean) {
     this.journal = journal;
@@ -82,17 +81,13 @@ export class JournalView {
     const isKnown =
       this.#position !== undefined && performance.now() - this.#readAllAtMs < READ_ALL_EVERY_MS;
     const added = isKnown ? await this.#readEntries(this.#position) : [];
-    let isSame = isKnown && added.length === 0;
     if (isKnown && !added.some(isErasure)) this.#entries.push(...added);
     else await this.#readAll();
     for (const count of await this.journal.readCounts(this.#lastMinuteMs - LATE_MS)) {
-      const key = `${count.minuteMs} ${count.name}`;
-      isSame &&= this.#counts.get(key)?.count === count.count;
-      this.#counts.set(key, count);
+      this.#counts.set(`${count.minuteMs} ${count.name}`, count);
       this.#lastMinuteMs = Math.max(this.#lastMinuteMs, count.minuteMs);
     }
-    if (!isSame || this.#history === undefined) this.#history = this.#join(Date.now() - DAY_MS);
-    return this.#history;
+    return this.#join(Date.now() - DAY_MS);
   }
 
   async #readAll(): Promise<void> {
@@ -148,9 +143,8 @@ function joinEntries(
 }
 
 /**
- * Removes what the store removes meanwhile, so that a process that has read for long shows no other rows
- * than one that has just started: beyond the bound, the oldest of the account, or of the code of
- * rejected requests, with the most.
+ * Removes what the store removes meanwhile, as a process that has just started reads nothing else:
+ * beyond the bound, the oldest of the account, or of the code of rejected requests, with the most.
  */
 function trimEntries(entries: JournalEntry[]): JournalEntry[] {
   const removed = new Set<JournalEntry>();
@@ -170,7 +164,7 @@ function trimEntries(entries: JournalEntry[]): JournalEntry[] {
   return entries.filter((entry) => !removed.has(entry));
 }
 
-/** Whether entries were removed, which were read before. */
+/** Whether entries that were read before are removed. */
 function isErasure(entry: JournalEntry): boolean {
   return entry.kind === "change" && entry.action === "user-data.erase";
 }

@@ -3,7 +3,7 @@ import { SID_DIGITS } from "../../kit/sid";
 import { ApiError, FAILURE_MESSAGES } from "../client/api-error";
 import { InputError } from "../client/input-error";
 
-/** Error that the router responds with: its code is a number of the service, or a name of the router. */
+/** An error that the router responds with: its code is a number of the service, or a name. */
 export class RouterError extends Error {
   override readonly name = "RouterError";
 
@@ -18,12 +18,12 @@ export class RouterError extends Error {
   }
 }
 
-/** Statuses of the service that the router responds with, too. */
+/** The router responds with these statuses of the service, too. */
 const PASSED_ON = new Set([400, 404, 409, 429]);
 
 /**
- * Converts an error to the one that the router responds with. A 401 or 403 of the service becomes a
- * 502: the user's own login did not fail. Hides the address of the service and the SID of the account.
+ * Converts an error. A 401 or 403 of the service becomes a 502: the user's own login did not fail.
+ * Hides the address of the service and the SID of the account.
  */
 export function toRouterError(error: unknown): RouterError {
   if (error instanceof RouterError) return error;
@@ -53,7 +53,6 @@ export function toRouterError(error: unknown): RouterError {
   return new RouterError(502, "UPSTREAM_FAILED", `The service responded ${status}.`);
 }
 
-/** Removes URLs, paths, the account SID and credentials from a message of the service. */
 function hideUpstream(message: string): string {
   return message
     .replace(/ ?(?:https?:\/\/|\/)\S*/gi, "")

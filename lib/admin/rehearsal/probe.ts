@@ -16,9 +16,7 @@ export type Probe = "here" | "another process" | Problem;
 
 /**
  * Sends unsigned requests to a publicUrl, to find out why no webhook request arrived, until one leads
- * elsewhere than to this process.
- *
- * @param countArrived how many requests have reached the receiver of this process.
+ * elsewhere than to this process, whose receiver counts what arrives.
  */
 export async function probeUrl(publicUrl: string, countArrived: () => number): Promise<Probe> {
   let probe: Probe = "here";
@@ -43,7 +41,7 @@ async function sendProbe(publicUrl: string, countArrived: () => number): Promise
     const body = (response.body ?? []) as AsyncIterable<Uint8Array>;
     const bytes = await readLimited(body, MAX_BYTES);
     if (countArrived() > before) return "here";
-    // The receiver responds so; nothing else ends its text with a line break.
+    // Nothing else than a receiver ends its text with a line break.
     const isReceiver =
       response.headers.get("cache-control") === "no-store" && bytes?.at(-1) === LINE_BREAK;
     if (isReceiver) return "another process";

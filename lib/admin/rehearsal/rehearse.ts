@@ -15,18 +15,18 @@ import { checkWebhook } from "./check-webhook";
 import { describeApiError, RehearsalRows, type RehearsalReport } from "./report";
 import { VirtualPhone } from "./virtual-phone";
 
-/** Options of `rehearse`. */
+/** What `rehearse` takes. */
 export interface RehearseOptions {
   /** The receiver of the app, in a process that serves its publicUrl, or that shares its queue. */
   push: PushWebhooks;
-  /** Client of the service, from `createAdminClient`. It may use a Standard key. */
+  /** The result of `createAdminClient`. It may use a Standard key. */
   client: AdminClient;
   /** How long to wait for the login once the phone has approved it, in milliseconds. @default 25_000 */
   timeoutMs?: number | undefined;
 }
 
-/** The identity of the user of a rehearsal begins so: a handler may leave such events out. */
-export const REHEARSAL_PREFIX = "rehearsal-";
+/** Handlers leave out the events of such users. */
+const REHEARSAL_PREFIX = "rehearsal-";
 
 const DEFAULT_TIMEOUT_MS = 25_000;
 

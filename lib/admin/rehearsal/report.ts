@@ -52,20 +52,19 @@ export const REHEARSAL_LINKS = [
   "removed",
 ] as const satisfies readonly RehearsalLink[];
 
-/** One link of a rehearsal. */
+/** What has become of a link. */
 export interface RehearsalRow {
   readonly link: RehearsalLink;
   /** `"skipped"`: it was not reached, or the app does not have it. */
   readonly result: "ok" | "failed" | "skipped";
-  /** How long it took, or since when the approval was sent, in milliseconds; undefined if skipped. */
+  /** How long it took, or since the approval, in milliseconds; undefined if skipped. */
   readonly durationMs?: number | undefined;
-  /** Why it failed or was skipped, or what is particular about it. */
+  /** Why it failed or was skipped, or where it succeeded. */
   readonly reason?: string | undefined;
-  /** What to do about a failure. */
   readonly fix?: string | undefined;
 }
 
-/** What has become of each link. */
+/** The result of `rehearse`. */
 export interface RehearsalReport {
   /** Whether no link failed. */
   readonly isOk: boolean;

@@ -18,8 +18,8 @@ const NOT_FOUND = new RouterError(404, "NOT_FOUND", "There is no such route.");
  * staff pages of an app. The credentials of the client stay on the server.
  *
  * Routes: `/keys`, `/keys/:sid`, `/webhooks`, `/webhooks/:sid`; with a receiver `/rehearsal`, which
- * responds with a `RehearsalReport`; `/openapi.json`, a document that is `@experimental`: its form may
- * change in a minor version. Errors are `{ code, message, status }`.
+ * responds with a `RehearsalReport`; `/openapi.json`, whose form may change in a minor version. Errors
+ * are `{ code, message, status }`.
  *
  * @throws TypeError for an unknown or invalid option, and without `authorize`.
  */

@@ -32,7 +32,7 @@ const meta = z.object({
   key: z.string(),
 });
 
-/** The schemas of the bodies of requests and responses, by their names in the OpenAPI document. */
+/** The bodies of requests and responses, by their names in the OpenAPI document. */
 export const BODY_SCHEMAS = {
   Key: keyBody,
   CreatedKey: z.object(createdKeySchema.shape),
