@@ -81,7 +81,6 @@ export async function findLogin(text: string, places: SearchedPlaces) {
     /** The waits of `process`, which responds. */
     waits: waits.map((wait) => toWaitRow(wait, reveals)),
     process: PROCESS,
-    isShared: journal.isShared,
     challenges: await Promise.all(chooseNewest(traces).map((one) => askService(one, places))),
     /** Why the service has told no challenges of the user, as that of a challenge. */
     problem,

@@ -25,6 +25,8 @@ export interface AuditEntry {
   readonly error?: string | undefined;
   /** How many events were changed, also when the rest failed, or erased. No entry names their user. */
   readonly count?: number | undefined;
+  /** The earlier values of what a `webhook.update` changed, without user info of a URL. */
+  readonly before?: Readonly<Record<string, unknown>> | undefined;
   /** The HTTP status of the response. */
   readonly status: number;
   /**
@@ -37,7 +39,7 @@ export interface AuditEntry {
 
 /** Fields of an audit entry that a route sets while it runs. */
 export type Audited = {
-  -readonly [Name in "uuid" | "error" | "count" | "code"]?: AuditEntry[Name];
+  -readonly [Name in "uuid" | "error" | "count" | "before" | "code"]?: AuditEntry[Name];
 };
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(["get", "head", "options"]);

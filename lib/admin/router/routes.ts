@@ -13,6 +13,7 @@ import {
   webhookSchema,
 } from "../client/schemas";
 import type { Webhook, WebhookChange, WebhookInput } from "../client/webhook";
+import type { AuditEntry } from "../http/audit";
 import type { Route } from "../http/route";
 import { rehearse } from "../rehearsal/rehearse";
 import { REHEARSAL_LINKS } from "../rehearsal/report";
@@ -161,8 +162,13 @@ function listWebhookRoutes({ webhooks }: AdminClient): Route[] {
       summary: "Change a Webhook",
       input: BODY_SCHEMAS.WebhookChange,
       output: BODY_SCHEMAS.Webhook,
-      run: async (req, change: WebhookChange) =>
-        showWebhook(req, await webhooks.update(readSid(req), change)),
+      async run(req, change: WebhookChange, audited) {
+        const sid = readSid(req);
+        const before = showWebhook(req, await webhooks.fetch(sid));
+        const after = showWebhook(req, await webhooks.update(sid, change));
+        audited.before = pickChanged(Object.keys(change) as (keyof WebhookChange)[], before, after);
+        return after;
+      },
     })),
     {
       method: "delete",
@@ -173,6 +179,15 @@ function listWebhookRoutes({ webhooks }: AdminClient): Route[] {
       run: (req) => webhooks.delete(readSid(req)),
     },
   ];
+}
+
+function pickChanged(
+  names: readonly (keyof WebhookChange)[],
+  before: Webhook,
+  after: Webhook,
+): AuditEntry["before"] {
+  const changed = names.filter((name) => String(before[name]) !== String(after[name]));
+  return Object.fromEntries(changed.map((name) => [name, before[name]]));
 }
 
 function readSid(req: Request): string {

@@ -29,9 +29,10 @@ export function Changes({ of: words }: { of: readonly string[] }) {
 }
 
 function Change(props: Omit<ChangeRow, "atMs"> & { atMs: number | undefined }) {
-  const { atMs, action, by, sid, uuid, error, count, status, code } = props;
+  const { atMs, action, by, sid, uuid, error, count, before, status, code } = props;
   const result = status < 400 ? code : `${status} ${code ?? ""}`;
-  const parts = [sid, uuid, error, count !== undefined && plural(count, "event"), result];
+  const was = before && `was ${JSON.stringify(before)}`;
+  const parts = [sid, uuid, error, count !== undefined && plural(count, "event"), was, result];
   return (
     <>
       <b>{by ?? "unknown"}</b>: {action}

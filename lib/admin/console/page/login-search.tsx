@@ -27,7 +27,7 @@ export function FoundLogin() {
   if (text === "" || text !== last.value.text) return null;
   return (
     <LoadedValue key={loader} loader={loader} what="result of the search">
-      {({ found, challenges, waits, deadLetters, process, ...search }) => (
+      {({ found, challenges, waits, deadLetters, process, problem }) => (
         <Facts class="wide">
           {challenges.map((challenge) => (
             <Fact key={challenge.challengeSid} name="Service">
@@ -48,7 +48,7 @@ export function FoundLogin() {
           ))}
           <Fact name="Found">
             {found + challenges.length + waits.length + deadLetters.length === 0 &&
-              describeNothing(search)}
+              `nothing among requests and dead letters. The service ${describeUntold(problem)}`}
           </Fact>
         </Facts>
       )}
@@ -56,16 +56,11 @@ export function FoundLogin() {
   );
 }
 
-function describeNothing({ isShared, problem }: Pick<LoginSearch, "isShared" | "problem">): string {
-  const of = isShared ? "all processes" : "this process";
-  return `nothing in the requests of ${of} and the dead letters. The service ${describeUntold(problem ?? "NOT_FOUND")}`;
-}
-
 /** Says why the service has told nothing. */
-function describeUntold(problem: string): string {
-  if (problem === "NOT_FOUND") return "knows no such challenge of this user";
+function describeUntold(problem: string | undefined): string {
   if (problem === "NOT_ASKED") return "was not asked: enter <challenge SID> <identity>";
-  return `does not say (${problem})`;
+  const isKnown = problem === undefined || problem === "NOT_FOUND";
+  return isKnown ? "knows no such challenge of this user" : `does not say (${problem})`;
 }
 
 /** What the service says of a challenge, and what became of its webhook requests. */
