@@ -3,8 +3,8 @@ import { hideUserInfo } from "../../kit/url";
 import type { Finding, Receiver, Webhook, WebhookChange, WebhookEventType } from "./webhook";
 
 /**
- * Lists the differences between a receiver and the Webhooks of its URL, compared byte for byte, and
- * reports those with a similar URL. The enabled Webhooks of one URL count together.
+ * Lists the differences between a receiver and the Webhooks of its URL, and those of a similar one. The
+ * enabled Webhooks of one URL count together.
  */
 export async function checkWebhooks(
   webhooks: AsyncIterable<Webhook> | Iterable<Webhook>,
@@ -21,7 +21,7 @@ export async function checkWebhooks(
   );
   const others = all.filter(({ webhook_url }) => !publicUrls.includes(webhook_url ?? ""));
   const own = all.filter((webhook) => !others.includes(webhook));
-  // Another port or query beside the right URL is probably that of another receiver.
+  // Another port or query beside the right URL is probably of another receiver.
   const simplify = own.length > 0 ? simplifySpelling : simplifyUrl;
   const near: Webhook[] = [];
   for (const webhook of others) {
@@ -197,13 +197,13 @@ export function isEnabled({ status }: Webhook): boolean {
   return status === "enabled";
 }
 
-/** Compares by age, the oldest first; the service gives whole seconds. */
+/** The oldest first; the service gives whole seconds. */
 export function compareAge(a: Webhook, b: Webhook): number {
   const [createdA = 0, createdB = 0] = [a, b].map((one) => Date.parse(one.date_created ?? "") || 0);
   return createdA - createdB;
 }
 
-/** Lists the event types that a Webhook sends; those of this package for `*`. */
+/** The types that a Webhook sends; all of this package for `*`. */
 function listSentTypes(webhook: Webhook): WebhookEventType[] {
   return sends(webhook, "*")
     ? [...PUSH_EVENT_TYPES]

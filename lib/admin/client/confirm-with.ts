@@ -6,7 +6,7 @@ import { createFetchOutcome } from "./fetch-outcome";
 import { InputError } from "./input-error";
 import type { Factors } from "./resources";
 
-/** Options of {@link confirmWith}. */
+/** What {@link confirmWith} takes. */
 export interface ConfirmWithOptions {
   /**
    * How long ago the user may have responded to the challenge, or the factor may have changed, in

@@ -36,10 +36,7 @@ export interface AdminClientOptions {
    * unless this is 0. @default 2
    */
   maxRetries?: number | undefined;
-  /**
-   * Function that sends the requests, also that of undici.
-   * @default the global `fetch` at the time of the request
-   */
+  /** Sends the requests; undici's accepts a proxy. @default the global `fetch` of the time */
   fetch?: ServiceFetch | undefined;
 }
 

@@ -122,7 +122,7 @@ export class Transport {
     const headers: Record<string, string> = { authorization, accept: "application/json" };
     if (form !== undefined) headers["content-type"] = "application/x-www-form-urlencoded";
     const body = form === undefined ? null : encodeForm(form);
-    // Not called as a method: that of the platform accepts no other `this`.
+    // Not called as a method: the platform's fetch accepts no other `this`.
     const fetch = this.#fetch;
     const response = await fetch(url, { method, headers, body, redirect: "manual", signal });
     const { status } = response;

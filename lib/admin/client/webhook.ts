@@ -70,7 +70,7 @@ export interface Finding {
   /**
    * - `NOT_CONFIGURED`: no Webhook has the URL of the receiver.
    * - `URL_DIFFERS`: a Webhook has a similar URL, such as with another scheme.
-   * - `URL_EXTENDS`: the URL of another Webhook begins with that of the receiver.
+   * - `URL_EXTENDS`: the URL of another Webhook begins with the URL of the receiver.
    * - `DUPLICATE`: another enabled Webhook of the URL sends some of its events.
    * - `DISABLED`: the Webhook is disabled, and no other one sends its events.
    * - `METHOD_DIFFERS`: the receiver rejects the method of the Webhook, which the API cannot change.

@@ -15,8 +15,8 @@ export interface ActionLine {
 }
 
 /**
- * Runs an action on many, one after the other, and tells in {@link ActionLine}s how far it is. It stops
- * when the connection is closed. What was done is in `audited`, also when the rest failed.
+ * Runs an action on many, one after the other, and tells how far it is. It stops when the connection is
+ * closed. What was done is in `audited`, also when the rest failed.
  *
  * @param run returns why one was not changed; undefined when it was.
  * @throws the error of the first one; a later error is told in the last line.

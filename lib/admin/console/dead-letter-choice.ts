@@ -20,7 +20,7 @@ export const deadLetterChoiceSchema = z.union([
   }),
 ]);
 
-/** Which dead letters to change: some; or those with an error, or with any, that had failed until then. */
+/** Some dead letters; or all with an error, or with any, that had failed until then. */
 export type DeadLetterChoice = z.output<typeof deadLetterChoiceSchema>;
 
 /** Lists the dead letters of a choice, the oldest first. */

@@ -75,14 +75,14 @@ export async function findLogin(text: string, places: SearchedPlaces) {
   ];
   if (identity !== undefined) traces.push({ challengeSid: sought, atMs: Infinity, identity });
   return {
-    /** How many requests the text selects. */
+    /** How many requests. */
     found: rows.length,
     deadLetters: letters.map(({ row }) => row),
     /** The waits of `process`, which responds. */
     waits: waits.map((wait) => toWaitRow(wait, reveals)),
     process: PROCESS,
     challenges: await Promise.all(chooseNewest(traces).map((one) => askService(one, places))),
-    /** Why the service has told no challenges of the user, as that of a challenge. */
+    /** Why the service has told no challenges of the user. */
     problem,
   };
 }

@@ -9,10 +9,7 @@ import { groupBy } from "../../kit/group-by";
 /** One webhook request, and what became of it. */
 export type RequestRow = ReturnType<typeof toRow>;
 
-/**
- * What became of a request until now: its result, or that of its event in the queue. `failing`: an
- * attempt failed, and another one follows. `dead`: a dead letter. `discarded`: by a person.
- */
+/** A result, until its event is run by a worker. `failing`: another attempt follows. */
 type RequestState = RequestEntry["result"] | "failing" | "dead" | "discarded";
 
 /** Whether the handlers of a request may run again. */
@@ -49,7 +46,7 @@ export function listRows(
       const name = nameEvent(entry);
       const attempt = (attempts.get(name) ?? 0) + 1;
       attempts.set(name, attempt);
-      // Those of a dropped delivery are of the first one.
+      // The steps of a duplicate are of the first delivery.
       const isDropped = entry.result === "duplicate" || entry.result === "conflict";
       return toRow(entry, attempt, isDropped ? [] : (steps.get(name) ?? []), canResend);
     })

@@ -17,10 +17,7 @@ export const resendSchema = z.union([
   z.strictObject({ filter: filterSchema, untilMs: z.number() }),
 ]);
 
-/**
- * Which requests to run again: those of a filter that failed, until the time of the response that
- * counted them; or some.
- */
+/** Some requests, or what failed of a filter until the response that counted it. */
 export type ResendChoice = z.output<typeof resendSchema>;
 
 /** Lists the requests of a choice that may run again, the oldest first. */

@@ -17,12 +17,12 @@ export const testEventSchema = z.strictObject({
   via: z.enum(["direct", "network"]).default("direct"),
 });
 
-/** Which test event to send, and how it reaches the receiver. */
+/** A test event to send. */
 export type TestEventChoice = z.output<typeof testEventSchema>;
 
 const TIMEOUT_MS = 15_000;
 
-/** Creates a test event that a receiver accepts; its user and its SIDs do not exist. */
+/** A receiver accepts them; the user and the SIDs do not exist. */
 function createTestParams(
   uuid: string,
   type: TestEventChoice["type"],

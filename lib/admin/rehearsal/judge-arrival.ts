@@ -4,13 +4,12 @@ import type { Arrival } from "./arrival";
 import { probeUrl } from "./probe";
 import type { Problem, RehearsalLink, RehearsalRows } from "./report";
 
-/** What is judged. */
 interface Judged {
   arrival: Arrival;
   rows: RehearsalRows;
   publicUrl: string;
   timeoutMs: number;
-  /** How far the clock of this process is ahead of that of the service. */
+  /** How far the clock of the service is behind. */
   clockAheadMs: number;
 }
 
@@ -39,7 +38,6 @@ const NO_WORKER: Problem = {
 /** Only its log has the error. */
 const FAILED_ELSEWHERE = "An attempt failed in another process, and is to be repeated.";
 
-/** A clock that differs by more is worth a word. */
 const MAX_CLOCK_SKEW_MS = 300_000;
 
 /** Adds the rows from `delivery` to `waited`: what became of a webhook request, and of its wait. */
@@ -69,7 +67,7 @@ function judgeError(error: WebhookError, given: Judged): void {
   const reasons = describeReasons(error.cause);
   const text = cause?.explanation ?? [error.message, reasons].filter(Boolean).join(" ");
   const fix = cause?.fix ?? fixOf(link, given);
-  // It may be that of another client.
+  // Another client may have sent it.
   const about = arrival.request === undefined ? "The only requests were rejected unread. " : "";
   rows.fail(link, { reason: `${about}${error.code}: ${text}`, fix }, atMs);
 }
@@ -150,7 +148,7 @@ function judgeWait({ arrival: { resolvedMs, waitError }, rows, timeoutMs }: Judg
   }
 }
 
-/** Skips `confirm` if the receiver has none, and returns whether it has none. */
+/** Returns whether the receiver has no `confirm`. */
 function skipConfirm({ rows, arrival }: Judged): boolean {
   if (arrival.inspection.confirm !== undefined) return false;
   rows.skip("confirm", "The receiver has no option confirm: the signature is the only proof.");
@@ -165,5 +163,5 @@ function fixOf(link: RehearsalLink, { clockAheadMs }: Judged): string | undefine
   if (link !== "confirm" || Math.abs(clockAheadMs) < MAX_CLOCK_SKEW_MS) return FIXES[link];
   const minutes = Math.round(Math.abs(clockAheadMs) / 60_000);
   const side = clockAheadMs > 0 ? "ahead of" : "behind";
-  return `Set the clock of this machine: it is ${minutes} minutes ${side} that of the service.`;
+  return `Set the clock of this machine: it is ${minutes} minutes ${side} the clock of the service.`;
 }

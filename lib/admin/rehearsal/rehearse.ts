@@ -4,7 +4,8 @@ import {
   type QueueUser,
   type ReceiverInspection,
 } from "../../core/door";
-import { validateOptions, wholeNumber, type OptionRules } from "../../kit/validate-options";
+import { validateOptions, wholeNumber } from "../../kit/validate-options";
+import type { OptionRule, OptionRules } from "../../kit/validate-options";
 import * as z from "zod";
 import { ApiError } from "../client/api-error";
 import type { AdminClient } from "../client/client";
@@ -25,18 +26,17 @@ export interface RehearseOptions {
   timeoutMs?: number | undefined;
 }
 
-/** Handlers leave out the events of such users. */
-const REHEARSAL_PREFIX = "rehearsal-";
-
 const DEFAULT_TIMEOUT_MS = 25_000;
 
+/** The rule of an option that is a receiver. */
+export const RECEIVER_RULE: OptionRule = {
+  accepts: (value) => typeof value === "function" && inspectReceiver(value) !== undefined,
+  expected: "the result of pushWebhooks() of this installed copy of express-push-verification",
+  secret: true,
+};
+
 const RULES: OptionRules<RehearseOptions> = {
-  push: {
-    accepts: (value) => typeof value === "function" && inspectReceiver(value) !== undefined,
-    expected: "the result of pushWebhooks() of this installed copy of express-push-verification",
-    required: true,
-    secret: true,
-  },
+  push: { ...RECEIVER_RULE, required: true },
   client: {
     accepts: (value) =>
       typeof value === "object" && value !== null && findAccess(value) !== undefined,
@@ -64,7 +64,7 @@ export async function rehearse(options: RehearseOptions): Promise<RehearsalRepor
   const access = findAccess(client) as ServiceAccess;
   const user = {
     accountSid: client.accountSid,
-    entityIdentity: `${REHEARSAL_PREFIX}${crypto.randomUUID()}`,
+    entityIdentity: `rehearsal-${crypto.randomUUID()}`,
   };
   const rows = new RehearsalRows();
   const isReady =

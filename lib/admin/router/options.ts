@@ -4,9 +4,10 @@ import { FUNCTION, HOSTNAMES, LOGGER } from "../../kit/option-rules";
 import { hasMethods, oneOf, validateOptions } from "../../kit/validate-options";
 import type { OptionRules } from "../../kit/validate-options";
 import type { ConsoleQueue } from "../console/queue-view";
-import { inspectReceiver, type PushWebhooks } from "../../core/door";
+import type { PushWebhooks } from "../../core/door";
 import type { AdminClient } from "../client/client";
 import type { AuditEntry } from "../http/audit";
+import { RECEIVER_RULE } from "../rehearsal/rehearse";
 import { isHttpOrigin } from "./cross-site";
 
 /** Settings of the console. */
@@ -62,11 +63,7 @@ export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
     accepts: (value) => typeof value === "boolean" || (typeof value === "object" && value !== null),
     expected: "true, false or an object of options, such as { reveal: true }",
   },
-  receiver: {
-    accepts: (value) => typeof value === "function" && inspectReceiver(value) !== undefined,
-    expected: "the result of pushWebhooks() of this installed copy of express-push-verification",
-    secret: true,
-  },
+  receiver: RECEIVER_RULE,
   queue: {
     accepts: (value) =>
       hasMethods(value, ["stats", "find", "deadGroups", "retry", "discard", "eraseUserData"]),
