@@ -31,7 +31,7 @@ export type ApiErrorFields = Pick<ApiError, "code" | "status" | "method" | "path
  */
 export class ApiError extends Error {
   declare readonly name: "ApiError";
-  /** `cause` has the reason of `UNREACHABLE`. */
+  /** The kind of failure; `cause` has the reason of `UNREACHABLE`. */
   readonly code!: ApiErrorCode;
   /** Number of the error at the service, such as 20404 (section 7); undefined when it sent none. */
   readonly serviceCode: number | undefined;

@@ -26,7 +26,7 @@ import {
   webhookSchema,
 } from "./schemas";
 import { ApiError, createApiError } from "./api-error";
-import { registerAccess } from "./service-access";
+import { accesses } from "./service-access";
 import { Transport, type Send } from "./transport";
 
 /** Client of the two REST APIs of the service. */
@@ -37,7 +37,7 @@ export interface AdminClient {
   readonly serviceSid: string;
   /** Whether the client authenticates with a Key instead of the account. */
   readonly usesKey: boolean;
-  /** SID of that Key. */
+  /** The SID of the Key that the client authenticates with; undefined without one. */
   readonly keySid: string | undefined;
   readonly keys: Keys;
   readonly webhooks: Webhooks;
@@ -93,7 +93,7 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
   const keys = createKeys(sendForKeys, keysUrl, username);
   const users = createUserResources(send, serviceUrl);
   const client = { accountSid, serviceSid, usesKey, keySid, keys, webhooks, ...users };
-  registerAccess(client, { send, serviceUrl });
+  accesses.set(client, { send, serviceUrl });
   return client;
 }
 

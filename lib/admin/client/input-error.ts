@@ -2,9 +2,9 @@ import { brand } from "../../kit/brand";
 
 /** A member of an argument that is not valid. */
 export interface InputIssue {
-  /** Its names, joined by dots. */
+  /** The names that lead to the member, joined by dots. */
   readonly path: string;
-  /** Does not show the value. */
+  /** The problem; does not show the value. */
   readonly message: string;
 }
 

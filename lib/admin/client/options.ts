@@ -36,7 +36,7 @@ export interface AdminClientOptions {
    * unless this is 0. @default 2
    */
   maxRetries?: number | undefined;
-  /** Sends the requests; undici's accepts a proxy. @default the global `fetch` of the time */
+  /** Sends the requests; also the `fetch` of undici. @default the global `fetch` at the time of a request */
   fetch?: ServiceFetch | undefined;
 }
 

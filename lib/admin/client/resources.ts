@@ -13,7 +13,10 @@ import type { Ensured, Finding, Receiver, Webhook, WebhookChange, WebhookInput }
 export interface Keys extends List<Key> {
   /** Fetches a Key, without its secret. */
   fetch(sid: string, options?: RequestOptions): Promise<Key>;
-  /** Creates a Standard key at the path of the list: the specification shows no path. */
+  /**
+   * Creates a Standard key; no other response has its secret. The path is that of the list: the
+   * specification does not show one.
+   */
   create(input?: KeyInput, options?: RequestOptions): Promise<CreatedKey>;
   /** Renames a Key. */
   update(sid: string, input: KeyInput, options?: RequestOptions): Promise<Key>;
@@ -54,31 +57,38 @@ export interface Webhooks extends List<Webhook> {
 }
 
 /**
- * What the verification API shows of a user. A field that the service did not send is null; one that is
- * not listed is kept, without a type. Times are in ISO 8601.
+ * Challenge of a user, as the verification API shows it. A field that the service did not send is null;
+ * one that is not listed is kept, without a type. Times are in ISO 8601.
  */
-export interface UserResource {
-  /** YF or YC, and 32 hexadecimal digits. */
+export interface FetchedChallenge {
+  /** YC and 32 hexadecimal digits. */
   readonly sid: string;
   readonly account_sid: string | null;
   readonly service_sid: string | null;
   /** The user: `entity_identity` of its events. */
   readonly identity: string | null;
-  /** Of a factor `unverified` or `verified`; of a challenge `pending`, `expired`, `approved` or `denied`. */
+  readonly factor_sid: string | null;
+  /** `pending`, `expired`, `approved` or `denied`. */
   readonly status: string | null;
   readonly date_created: string | null;
   readonly date_updated: string | null;
-}
-
-/** Factor of a user. */
-export interface FetchedFactor extends UserResource {}
-
-/** Challenge of a user. */
-export interface FetchedChallenge extends UserResource {
-  readonly factor_sid: string | null;
   /** When the user approved or denied it. */
   readonly date_responded: string | null;
   readonly expiration_date: string | null;
+}
+
+/** Factor of a user, as a {@link FetchedChallenge} is shown. */
+export interface FetchedFactor {
+  /** YF and 32 hexadecimal digits. */
+  readonly sid: string;
+  readonly account_sid: string | null;
+  readonly service_sid: string | null;
+  /** The user: `entity_identity` of its events. */
+  readonly identity: string | null;
+  /** `unverified` or `verified`. */
+  readonly status: string | null;
+  readonly date_created: string | null;
+  readonly date_updated: string | null;
 }
 
 /** Identifies a challenge. */

@@ -7,15 +7,5 @@ export interface ServiceAccess {
   readonly serviceUrl: string;
 }
 
-// Not a property of the client: its methods are the requests that an app needs.
-const accesses = new WeakMap<object, ServiceAccess>();
-
-/** Keeps an access for {@link findAccess}. */
-export function registerAccess(client: object, access: ServiceAccess): void {
-  accesses.set(client, access);
-}
-
-/** Returns the access of a client of `createAdminClient`; undefined for anything else. */
-export function findAccess(client: object): ServiceAccess | undefined {
-  return accesses.get(client);
-}
+/** By client of `createAdminClient`, whose methods are the requests that an app needs. */
+export const accesses = new WeakMap<object, ServiceAccess>();

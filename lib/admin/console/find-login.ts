@@ -12,7 +12,7 @@ import { ApiError } from "../client/api-error";
 import type { AdminClient } from "../client/client";
 import { InputError } from "../client/input-error";
 import { challengeSchema, factorUserSchema, parseInput } from "../client/schemas";
-import { findAccess } from "../client/service-access";
+import { accesses } from "../client/service-access";
 import { PROCESS, type History } from "./journal-view";
 import { readField, toRow, type ConsoleQueue, type DeadLetterRow } from "./queue-view";
 import { isBad, readSought, selectRows } from "./request-filter";
@@ -112,7 +112,7 @@ async function listChallenges(
   entityIdentity: string,
   client: AdminClient,
 ): Promise<{ told: Trace[]; problem: string | undefined }> {
-  const access = findAccess(client);
+  const access = accesses.get(client);
   if (access === undefined) return { told: [], problem: "NOT_ASKED" };
   try {
     const { entityIdentity: user } = parseInput("user", factorUserSchema, { entityIdentity });

@@ -13,7 +13,7 @@ export type AuditAction =
 
 /** The audit entry of a request that writes, successful or rejected. */
 export interface AuditEntry {
-  /** Undefined if the router has no such route. */
+  /** The write; undefined if the router has no such route. */
   readonly action: AuditAction | undefined;
   /** The result of the option `actor`: who sent the request. */
   readonly actor: string | undefined;

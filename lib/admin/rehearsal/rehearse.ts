@@ -9,7 +9,7 @@ import type { OptionRule, OptionRules } from "../../kit/validate-options";
 import * as z from "zod";
 import { ApiError } from "../client/api-error";
 import type { AdminClient } from "../client/client";
-import { findAccess, type ServiceAccess } from "../client/service-access";
+import { accesses, type ServiceAccess } from "../client/service-access";
 import { Arrival } from "./arrival";
 import { judgeArrival } from "./judge-arrival";
 import { checkWebhook } from "./check-webhook";
@@ -38,8 +38,7 @@ export const RECEIVER_RULE: OptionRule = {
 const RULES: OptionRules<RehearseOptions> = {
   push: { ...RECEIVER_RULE, required: true },
   client: {
-    accepts: (value) =>
-      typeof value === "object" && value !== null && findAccess(value) !== undefined,
+    accepts: (value) => accesses.has(value as object),
     expected: "the result of createAdminClient()",
     required: true,
     secret: true,
@@ -61,7 +60,7 @@ const RULES: OptionRules<RehearseOptions> = {
 export async function rehearse(options: RehearseOptions): Promise<RehearsalReport> {
   validateOptions("rehearse", options, RULES);
   const { push, client, timeoutMs = DEFAULT_TIMEOUT_MS } = options;
-  const access = findAccess(client) as ServiceAccess;
+  const access = accesses.get(client) as ServiceAccess;
   const user = {
     accountSid: client.accountSid,
     entityIdentity: `rehearsal-${crypto.randomUUID()}`,

@@ -49,7 +49,10 @@ export interface AdminRouterOptions {
    * unless Express's `trust proxy` trusts it
    */
   allowedHosts?: readonly string[] | undefined;
-  /** Receives an entry, without secrets, for each request that writes, successful or rejected. */
+  /**
+   * Receives an entry, without secrets, for each request that writes (all methods except GET, HEAD and
+   * OPTIONS), also a rejected one.
+   */
   onAudit?: ((entry: AuditEntry, req: Request) => unknown) | undefined;
   /** Names the person or program that sent a request. @default its IP address */
   actor?: ((req: Request) => string | undefined) | undefined;
