@@ -1,6 +1,12 @@
 import { PUSH_EVENT_TYPES } from "../../core/door";
-import { findDuplicates, findExtending, findMethod } from "./configuration-drift";
-import { compareAge, isEnabled, sends } from "./configuration-drift";
+import {
+  findDuplicates,
+  findExtending,
+  findMethod,
+  compareAge,
+  isEnabled,
+  sends,
+} from "./configuration-drift";
 import type { Webhooks } from "./resources";
 import type { Ensured, Webhook, WebhookInput } from "./webhook";
 

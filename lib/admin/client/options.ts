@@ -1,8 +1,13 @@
 import { isSid } from "../../kit/sid";
 import { parseUrl } from "../../kit/url";
 import { DURATION_MS, FUNCTION, sidRule } from "../../kit/option-rules";
-import { isText, validateOptions, wholeNumber } from "../../kit/validate-options";
-import type { OptionRule, OptionRules } from "../../kit/validate-options";
+import {
+  isText,
+  validateOptions,
+  wholeNumber,
+  type OptionRule,
+  type OptionRules,
+} from "../../kit/validate-options";
 
 /**
  * Options of `createAdminClient`. The types allow undefined, for `process.env`: it throws. Leave

@@ -13,8 +13,12 @@ import type { Route } from "../http/route";
 import { RouterError } from "../http/router-error";
 import { runForAll } from "./action-lines";
 import { readAssets, type Asset } from "./assets";
-import { chooseDeadLetters, deadLetterChoiceSchema } from "./dead-letter-choice";
-import type { DeadLetterChoice, DeadLetterName } from "./dead-letter-choice";
+import {
+  chooseDeadLetters,
+  deadLetterChoiceSchema,
+  type DeadLetterChoice,
+  type DeadLetterName,
+} from "./dead-letter-choice";
 import { findLogin } from "./find-login";
 import { JournalView } from "./journal-view";
 import { readQueue, type ConsoleQueue } from "./queue-view";

@@ -3,8 +3,13 @@ import type { ReceiverInspection } from "../../core/door";
 import { hashText } from "../../kit/hash";
 import { toWaitRow } from "./find-login";
 import { PROCESS, type JournalView } from "./journal-view";
-import { describeFailed, filterSchema, selectFailed, selectRows } from "./request-filter";
-import type { RequestFilter } from "./request-filter";
+import {
+  describeFailed,
+  filterSchema,
+  selectFailed,
+  selectRows,
+  type RequestFilter,
+} from "./request-filter";
 import { listCauses } from "./rejections";
 import { listMinutes, sumCounts } from "./totals";
 

@@ -4,8 +4,12 @@ import {
   type QueueUser,
   type ReceiverInspection,
 } from "../../core/door";
-import { validateOptions, wholeNumber } from "../../kit/validate-options";
-import type { OptionRule, OptionRules } from "../../kit/validate-options";
+import {
+  validateOptions,
+  wholeNumber,
+  type OptionRule,
+  type OptionRules,
+} from "../../kit/validate-options";
 import * as z from "zod";
 import { ApiError } from "../client/api-error";
 import type { AdminClient } from "../client/client";

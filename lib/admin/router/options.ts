@@ -1,8 +1,7 @@
 import type { Request } from "express";
 import type { Logger } from "../../kit/logger";
 import { FUNCTION, HOSTNAMES, LOGGER } from "../../kit/option-rules";
-import { hasMethods, oneOf, validateOptions } from "../../kit/validate-options";
-import type { OptionRules } from "../../kit/validate-options";
+import { hasMethods, oneOf, validateOptions, type OptionRules } from "../../kit/validate-options";
 import type { ConsoleQueue } from "../console/queue-view";
 import type { PushWebhooks } from "../../core/door";
 import type { AdminClient } from "../client/client";
