@@ -2,13 +2,11 @@ import type { Request, Response } from "express";
 import * as z from "zod";
 import {
   inspectReceiver,
-  type Journal,
   PUSH_EVENT_TYPES,
   type PushWebhooks,
   type ReceiverInspection,
 } from "../../core/door";
 import { hideUserInfo } from "../../kit/url";
-import type { AdminClient } from "../client/client";
 import type { Route } from "../http/route";
 import { RouterError } from "../http/router-error";
 import { runForAll } from "./action-lines";
@@ -21,31 +19,13 @@ import {
 } from "./dead-letter-choice";
 import { findLogin } from "./find-login";
 import { JournalView } from "./journal-view";
+import type { ConsoleParts, OpenConsole } from "./open-console";
 import { readQueue, type ConsoleQueue } from "./queue-view";
 import { nameEvent, type RequestRow } from "./request-row";
 import { chooseRequests, resendRequest, resendSchema, type ResendChoice } from "./resend";
 import { pollSchema, show } from "./shown-history";
 import { sendTestEvent, testEventSchema, type TestEventChoice } from "./test-event";
 import { listUserRoutes } from "./user-routes";
-
-/** What a console shows. */
-export interface ConsoleParts {
-  client: AdminClient;
-  receiver: PushWebhooks | undefined;
-  queue: ConsoleQueue | undefined;
-  /** The history of the receiver, or of the queue. */
-  journal: Journal;
-  readOnly: boolean;
-  reveals: boolean;
-  /** Names the person who sent a request. */
-  readActor(req: Request): Promise<string | undefined>;
-}
-
-/** A console that is open. */
-interface OpenConsole extends ConsoleParts {
-  inspection: ReceiverInspection | undefined;
-  view: JournalView;
-}
 
 /**
  * Creates the routes of a console: the files of its page, and the data that these read and write.
@@ -97,21 +77,18 @@ function readSettings({ client, receiver: push, inspection, queue, readOnly }: O
 
 /** Each with a text of a person is a POST: addresses are in many logs. */
 function listHistoryRoutes(opened: OpenConsole): Route[] {
-  const { view, inspection, reveals } = opened;
   return [
     {
       method: "post",
       path: "/console/view",
       input: pollSchema,
-      run: (_req, poll: z.output<typeof pollSchema>) => show(poll, view, inspection, reveals),
+      run: (_req, poll: z.output<typeof pollSchema>) => show(poll, opened),
     },
     {
       method: "post",
       path: "/console/search",
       input: z.strictObject({ text: z.string().min(1).max(1_100) }),
-      async run(_req, { text }: { text: string }) {
-        return findLogin(text, { ...opened, history: await view.read() });
-      },
+      run: (_req, { text }: { text: string }) => findLogin(text, opened),
     },
     read("/console/requests/:id", ({ params }) => readRequest(params.id, opened)),
   ];

@@ -1,10 +1,5 @@
 import * as z from "zod";
-import {
-  type Journal,
-  maskIdentity,
-  MemoryJournal,
-  type ReceiverInspection,
-} from "../../core/door";
+import { maskIdentity, type ReceiverInspection } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
 import { ANY_SID } from "../../kit/sid";
 import { cutText } from "../../kit/text";
@@ -13,20 +8,11 @@ import type { AdminClient } from "../client/client";
 import { InputError } from "../client/input-error";
 import { challengeSchema, factorUserSchema, parseInput } from "../client/schemas";
 import { accesses } from "../client/service-access";
-import { PROCESS, type History } from "./journal-view";
-import { readField, toRow, type ConsoleQueue, type DeadLetterRow } from "./queue-view";
+import { findKept, PROCESS } from "./journal-view";
+import type { OpenConsole } from "./open-console";
+import { readField, toRow, type DeadLetterRow } from "./queue-view";
 import { isBad, readSought, selectRows } from "./request-filter";
 import type { RequestRow } from "./request-row";
-
-/** The places that a search looks at. */
-interface SearchedPlaces {
-  client: AdminClient;
-  history: History;
-  journal: Journal;
-  inspection: ReceiverInspection | undefined;
-  queue: ConsoleQueue | undefined;
-  reveals: boolean;
-}
 
 const MAX_FOUND = 20;
 const MAX_CHALLENGES = 3;
@@ -48,15 +34,16 @@ interface Trace {
  * an event: in the requests, in the dead letters, in the waits of this process, and at the service. Of a
  * challenge whose user is not known here, the service needs the identity, too: `<challenge SID> <identity>`.
  */
-export async function findLogin(text: string, places: SearchedPlaces) {
-  const { client, history, journal, inspection, reveals } = places;
+export async function findLogin(text: string, opened: OpenConsole) {
+  const { client, journal, inspection, reveals, view } = opened;
   const { sought, identity } = readSought(text);
   const person = await journal.createPseudonym(sought);
-  const rows = await selectRows(history.rows, { text }, journal);
+  const all = (await view.read()).rows;
+  const rows = await selectRows(all, { text }, journal);
   const waits = (inspection?.listPendingWaits() ?? []).filter(
     ({ entityIdentity, challengeSid }) => entityIdentity === sought || challengeSid === sought,
   );
-  const letters = await searchDeadLetters(sought, places);
+  const letters = await searchDeadLetters(sought, opened);
   const { told, problem } = ANY_SID.test(sought)
     ? { told: [], problem: "NOT_ASKED" }
     : await listChallenges(sought, client);
@@ -81,7 +68,7 @@ export async function findLogin(text: string, places: SearchedPlaces) {
     /** The waits of `process`, which responds. */
     waits: waits.map((wait) => toWaitRow(wait, reveals)),
     process: PROCESS,
-    challenges: await Promise.all(chooseNewest(traces).map((one) => askService(one, places))),
+    challenges: await Promise.all(chooseNewest(traces).map((one) => askService(one, all, opened))),
     /** Why the service has told no challenges of the user. */
     problem,
   };
@@ -90,7 +77,7 @@ export async function findLogin(text: string, places: SearchedPlaces) {
 /** Reads all dead letters, as the store knows no identity. */
 async function searchDeadLetters(
   sought: string,
-  { queue, journal, reveals }: SearchedPlaces,
+  { queue, journal, reveals }: OpenConsole,
 ): Promise<{ row: DeadLetterRow; identity: string | undefined }[]> {
   const letters: { row: DeadLetterRow; identity: string | undefined }[] = [];
   for await (const deadLetter of queue?.deadLetters({ newestFirst: true }) ?? []) {
@@ -159,18 +146,19 @@ function chooseNewest(traces: readonly Trace[]) {
 /** Tells what the service says of a challenge, and how many of its requests arrived. */
 async function askService(
   trace: ReturnType<typeof chooseNewest>[number],
-  { client, ...places }: SearchedPlaces,
+  all: readonly RequestRow[],
+  opened: OpenConsole,
 ) {
   const { challengeSid, challenge } = trace;
-  const own = places.history.rows.filter((one) => one.challengeSid === challengeSid);
+  const own = all.filter((one) => one.challengeSid === challengeSid);
   const arrived = { challengeSid, requests: own.length, bad: own.filter(isBad).length };
   const fail = (problem: string) => ({ ...arrived, problem, status: null, date_responded: null });
-  const entityIdentity = trace.identity ?? (await readIdentity(trace.row, places));
+  const entityIdentity = trace.identity ?? (await readIdentity(trace.row, opened));
   // A search for `<challenge SID> <identity>` asks.
   if (entityIdentity === undefined) return fail("NOT_ASKED");
   try {
     const { status, date_responded } =
-      challenge ?? (await client.challenges.fetch({ challengeSid, entityIdentity }));
+      challenge ?? (await opened.client.challenges.fetch({ challengeSid, entityIdentity }));
     return { ...arrived, problem: undefined, status, date_responded };
   } catch (error) {
     return fail(nameProblem(error));
@@ -180,12 +168,11 @@ async function askService(
 /** Reads the identity of a request whose event is kept. */
 async function readIdentity(
   row: RequestRow | undefined,
-  { journal, queue }: Pick<SearchedPlaces, "journal" | "queue">,
+  { journal, queue }: OpenConsole,
 ): Promise<string | undefined> {
   if (row === undefined) return undefined;
   const { id, uuid = "", accountSid } = row;
-  const kept = journal instanceof MemoryJournal ? journal.find(id) : undefined;
-  const event = kept?.event ?? (await queue?.find(uuid, { accountSid }))?.event;
+  const event = findKept(journal, id)?.event ?? (await queue?.find(uuid, { accountSid }))?.event;
   return readField(event, "entity_identity");
 }
 

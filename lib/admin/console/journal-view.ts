@@ -6,6 +6,7 @@ import {
   type Journal,
   type JournalEntry,
   type PushWebhooks,
+  type QueuedEvent,
   type RequestEntry,
 } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
@@ -33,6 +34,11 @@ export function openJournal(receiver?: PushWebhooks, queue?: ConsoleQueue): Jour
   return inspection?.openJournal(PROCESS) ?? queue?.journal ?? new MemoryJournal(PROCESS);
 }
 
+/** Returns the event of a request, if this process keeps it. */
+export function findKept(journal: Journal, id: string): QueuedEvent | undefined {
+  return journal instanceof MemoryJournal ? journal.find(id) : undefined;
+}
+
 /** What a journal had when it was read last. */
 export type History = ReturnType<typeof joinEntries>;
 
@@ -51,10 +57,8 @@ export class JournalView {
 
   constructor(journal: Journal, hasQueue: boolean) {
     this.journal = journal;
-    this.#canResend =
-      journal instanceof MemoryJournal
-        ? (id) => journal.find(id) !== undefined
-        : (_id, state) => hasQueue && state === "dead";
+    this.#canResend = (id, state) =>
+      findKept(journal, id) !== undefined || (hasQueue && state === "dead");
   }
 
   /**

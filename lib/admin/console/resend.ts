@@ -1,12 +1,11 @@
 import * as z from "zod";
 import {
   type Journal,
-  MemoryJournal,
   type PushWebhooks,
   type QueuedEvent,
   type ReceiverInspection,
 } from "../../core/door";
-import type { History } from "./journal-view";
+import { findKept, type History } from "./journal-view";
 import type { ConsoleQueue } from "./queue-view";
 import { filterSchema, selectFailed, selectRows } from "./request-filter";
 import type { RequestRow } from "./request-row";
@@ -60,7 +59,7 @@ export async function resendRequest(
     const found = await queue.find(uuid, { accountSid });
     if (found !== undefined) return `Its event is no dead letter: it is ${found.state}.`;
   }
-  const queued = journal instanceof MemoryJournal ? journal.find(id) : undefined;
+  const queued = findKept(journal, id);
   if (queued === undefined) return "Its event is not kept here.";
   const error = await runHandlers(queued, runs);
   const step = { kind: "step", what: "resent", atMs: Date.now() } as const;

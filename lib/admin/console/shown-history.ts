@@ -1,8 +1,8 @@
 import * as z from "zod";
-import type { ReceiverInspection } from "../../core/door";
 import { hashText } from "../../kit/hash";
 import { toWaitRow } from "./find-login";
 import { PROCESS, type JournalView } from "./journal-view";
+import type { OpenConsole } from "./open-console";
 import {
   describeFailed,
   filterSchema,
@@ -59,9 +59,7 @@ async function showHistory(
 /** Responds to a poll of the page. */
 export async function show(
   { filter, position: known }: z.output<typeof pollSchema>,
-  view: JournalView,
-  inspection: ReceiverInspection | undefined,
-  reveals: boolean,
+  { view, inspection, reveals }: OpenConsole,
 ) {
   const atMs = Date.now();
   const shown = await showHistory(filter, view, inspection?.tokenCount);
