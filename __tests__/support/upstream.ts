@@ -89,6 +89,12 @@ export async function startUpstream() {
     listWebhooks: () => collect(clientOf(emulator).webhooks.list({ pageSize: 1000 })),
     createKey: (friendly_name: string) => emulator.createKey({ friendly_name }),
     createWebhook: (webhook: NewWebhook) => emulator.createWebhook(webhook),
+    /** Creates a challenge of a new factor of a user; returns its SID. */
+    createChallenge(entity_identity: string): string {
+      const { sid: factor_sid } = emulator.createFactor({ entity_identity });
+      emulator.verifyFactor(factor_sid);
+      return emulator.createChallenge({ factor_sid }).sid;
+    },
   };
 }
 

@@ -3,11 +3,27 @@ export { confirmWith, type ConfirmWithOptions } from "./client/confirm-with";
 export type { AdminClientOptions, FetchOptions, RequestOptions } from "./client/options";
 export type { Page, PageQuery } from "./client/list";
 export type { CreatedKey, Key, KeyInput } from "./client/key";
-export type { Ensured, Finding, Receiver, Webhook } from "./client/webhook";
-export type { WebhookChange, WebhookEventType, WebhookInput } from "./client/webhook";
-export type { Challenges, Factors, FetchedChallenge, FetchedFactor } from "./client/resources";
-export type { ChallengeKey, FactorKey, Keys, Webhooks } from "./client/resources";
-export type { FactorDifference, KnownFactor } from "./client/resources";
+export type {
+  Ensured,
+  Finding,
+  Receiver,
+  Webhook,
+  WebhookChange,
+  WebhookEventType,
+  WebhookInput,
+} from "./client/webhook";
+export type {
+  Challenges,
+  Factors,
+  FetchedChallenge,
+  FetchedFactor,
+  ChallengeKey,
+  FactorKey,
+  Keys,
+  Webhooks,
+  FactorDifference,
+  KnownFactor,
+} from "./client/resources";
 
 export { ApiError, type ApiErrorCode } from "./client/api-error";
 export { InputError, type InputIssue } from "./client/input-error";

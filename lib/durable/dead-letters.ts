@@ -75,9 +75,9 @@ export function createEventOperations(
     },
     async deadGroups() {
       const groups = await run(() => storage.deadGroups());
-      return groups.map(({ failure, ...group }) => {
+      return groups.map(({ failure, count, users, firstAtMs, lastAtMs }) => {
         const error = parseJson(failure);
-        return { ...group, error: typeof error === "string" ? error : "" };
+        return { error: typeof error === "string" ? error : "", count, users, firstAtMs, lastAtMs };
       });
     },
     retry: (uuid, options) => change("retry", uuid, options),

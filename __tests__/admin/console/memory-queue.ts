@@ -3,9 +3,12 @@ import type { DeadLetter, QueueUser } from "../../../lib/durable";
 import type { Journal } from "../../../lib/core/journal/journal";
 import { maskText } from "../../../lib/core/journal/mask";
 import { MemoryJournal } from "../../../lib/core/delivery/memory-journal";
-import type { PushEvent } from "express-push-verification";
+import { WebhookError, type PushEvent } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
+
+/** What a queue rejects with while its store is down. */
+export const storeDown = new WebhookError("STORE_UNAVAILABLE", "connect ECONNREFUSED");
 
 /** What it holds of each user. */
 export const USER_DATA = {

@@ -5,7 +5,7 @@ import type { QueueView } from "../../../lib/admin/console/console-view";
 import { silent } from "../../support/receivers";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
 import { act, readShown, startConsole, useConsoles } from "./console-app";
-import { createMemoryQueue, USER_DATA } from "./memory-queue";
+import { createMemoryQueue, storeDown, USER_DATA } from "./memory-queue";
 
 useConsoles();
 
@@ -50,12 +50,12 @@ describe("GET /console/queue", () => {
 it("GET /console/queue responds 503 STORE_UNAVAILABLE when the store is down", async () => {
   const errors: unknown[] = [];
   const logger = { ...silent, error: (fields: object) => void errors.push(fields) };
-  const stats = () => Promise.reject(new Error("connect ECONNREFUSED"));
+  const stats = () => Promise.reject(storeDown);
   const queue = { ...createMemoryQueue([]), stats };
   const app = await startConsole({ router: { queue, logger } });
   const body = { code: "STORE_UNAVAILABLE" };
   expect(await app.call("/queue")).toMatchObject({ status: 503, body });
-  expect(errors).toMatchObject([{ err: { cause: { message: "connect ECONNREFUSED" } } }]);
+  expect(errors).toMatchObject([{ err: storeDown }]);
 });
 
 const ERRORS = ["down", "x".repeat(600), "down"];
@@ -89,7 +89,8 @@ it.each([
   for (const [, options] of change.mock.calls) expect(options).toMatchObject({ by: "alice" });
   const changed = { action: by.action, by: "alice", status: 200, count, error, uuid };
   const { changes: history } = await readShown(app);
-  expect(history).toEqual([{ ...changed, atMs: expect.any(Number) }]);
+  const entry = { kind: "change", atMs: expect.any(Number), process: expect.any(String) };
+  expect(history).toEqual([{ ...changed, ...entry }]);
 });
 
 describe("POST /console/user-data", () => {

@@ -8,7 +8,7 @@ import { until } from "../../support/waiting";
 import { ACCOUNT_SID, AUTH_TOKEN, CHALLENGE_SID, FACTOR_SID } from "../../support/webhook-requests";
 import { readRows, readShown, readView, startConsole, useConsoles } from "./console-app";
 import type { ConsoleApp } from "./console-app";
-import { createMemoryQueue, createSharedJournal } from "./memory-queue";
+import { createMemoryQueue, createSharedJournal, storeDown } from "./memory-queue";
 
 useConsoles();
 
@@ -353,7 +353,7 @@ describe("a history that processes share", () => {
 
   it("responds 503 STORE_UNAVAILABLE while the store is down", async () => {
     const { app, journal } = await startShared();
-    const read = jest.spyOn(journal, "read").mockRejectedValue(new Error("connect ECONNREFUSED"));
+    const read = jest.spyOn(journal, "read").mockRejectedValue(storeDown);
     const failed = { status: 503, body: { code: "STORE_UNAVAILABLE" } };
     expect(await app.call("/view", { filter: {} })).toMatchObject(failed);
     read.mockRestore();
@@ -392,7 +392,10 @@ describe("GET /console/requests/:id", () => {
       row,
       steps: [
         {
+          kind: "step",
           what: "failed",
+          uuid: "a",
+          accountSid: ACCOUNT_SID,
           attempt: 3,
           durationMs: 7,
           error: "down",
@@ -415,15 +418,14 @@ describe("POST /console/search", () => {
     const app = await startConsole();
     await app.deliver(approve, { uuid: "b", challenge_sid: OTHER_SID }, WRONG);
     const found = { challengeSid: OTHER_SID, problem: "NOT_FOUND", requests: 1, bad: 1 };
-    const rows = [{ uuid: "b", state: "rejected" }];
-    expect(await search(app, ADA)).toMatchObject({ rows, challenges: [found] });
+    expect(await search(app, ADA)).toMatchObject({ found: 1, challenges: [found] });
     expect(app.upstream.seen.at(-1)).toContain(`/Entities/${ADA}/Challenges/${OTHER_SID}`);
-    const unasked = { rows, challenges: [{ ...found, problem: "NOT_ASKED" }] };
+    const unasked = { found: 1, challenges: [{ ...found, problem: "NOT_ASKED" }] };
     expect(await search(app, OTHER_SID)).toMatchObject(unasked);
-    expect(await search(app, `${OTHER_SID} ${JANE}`)).toMatchObject({ rows });
+    expect(await search(app, `${OTHER_SID} ${JANE}`)).toMatchObject({ found: 1 });
     expect(app.upstream.seen.at(-1)).toContain(`/Entities/${encodeURIComponent(JANE)}/`);
-    const nothing = { rows: [], deadLetters: [], waits: [], challenges: [] };
-    expect(await search(app, "nobody")).toMatchObject(nothing);
+    const nothing = { found: 0, deadLetters: [], waits: [], challenges: [] };
+    expect(await search(app, "nobody")).toMatchObject({ ...nothing, problem: "NOT_FOUND" });
   });
 
   it.each([ADA, CHALLENGE_SID])("finds the request and the wait of a login by %s", async (text) => {
@@ -437,7 +439,7 @@ describe("POST /console/search", () => {
     await app.deliver("challenge.denied", { uuid: "a", challenge_sid: OTHER_SID });
     const found = await search(app, text);
     const isAda = text === ADA;
-    expect(found).toMatchObject({ rows: isAda ? [{ uuid: "a" }] : [], deadLetters: [], waits });
+    expect(found).toMatchObject({ found: isAda ? 1 : 0, deadLetters: [], waits });
     const asked = found.challenges.map(({ challengeSid, problem }: FoundChallenge) => [
       challengeSid,
       problem,
@@ -449,6 +451,17 @@ describe("POST /console/search", () => {
     await Promise.all([waiting, app.push.close()]);
   });
 
+  it("asks the service for the newest challenges of an identity, with no trace of them here", async () => {
+    const app = await startConsole();
+    const sids = ["a", "b", "c", "d"].map(() => app.upstream.createChallenge(JANE));
+    const { found, challenges } = await search(app, JANE);
+    const newest = sids.slice(1).toReversed();
+    const shown = newest.map((challengeSid) => ({ challengeSid, status: "pending", requests: 0 }));
+    expect([found, challenges]).toMatchObject([0, shown]);
+    app.upstream.script.push({ status: 500 }, { status: 500 }, { status: 500 });
+    expect(await search(app, JANE)).toMatchObject({ challenges: [], problem: "SERVICE_ERROR" });
+  });
+
   it("hides nothing of a user behind 200 requests that claim the identity", async () => {
     const app = await startConsole();
     await app.deliver(approve, { uuid: "genuine" });
@@ -456,8 +469,9 @@ describe("POST /console/search", () => {
       const challenge_sid = `YC${String(index).padStart(32, "0")}`;
       await app.deliver(approve, { uuid: `forged-${index}`, challenge_sid }, WRONG);
     }
-    const { rows, challenges } = await search(app, ADA);
-    expect([rows.length, rows.at(-1)]).toMatchObject([101, { uuid: "genuine" }]);
+    const { rows, found } = await readShown(app, { text: ADA });
+    expect([found, rows.length, rows.at(-1)]).toMatchObject([201, 101, { uuid: "genuine" }]);
+    const { challenges } = await search(app, ADA);
     const sids = challenges.map(({ challengeSid }: FoundChallenge) => challengeSid);
     expect([sids.length, sids.at(-1)]).toEqual([4, CHALLENGE_SID]);
   });

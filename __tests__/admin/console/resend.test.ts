@@ -7,7 +7,7 @@ import { until } from "../../support/waiting";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
 import { act, readRows, readShown, startConsole, useConsoles } from "./console-app";
 import type { ConsoleApp } from "./console-app";
-import { createMemoryQueue } from "./memory-queue";
+import { createMemoryQueue, storeDown } from "./memory-queue";
 
 useConsoles();
 
@@ -21,9 +21,7 @@ async function resend(app: ConsoleApp, ...uuids: string[]) {
   return act(app, "/resend", { ids });
 }
 
-const result = (changed: number, ...problems: unknown[]) => ({
-  result: { changed, problems: problems.map((problem) => ({ id: expect.any(String), problem })) },
-});
+const result = (changed: number, ...problems: unknown[]) => ({ result: { changed, problems } });
 
 describe("without a queue", () => {
   it.each<[code: string, options: Partial<PushWebhooksOptions>]>([
@@ -184,7 +182,7 @@ describe("with a queue", () => {
   it("tells in the last line that the store went down, and audits what was done", async () => {
     const { app } = await startDead(["a", "b"], async (uuid) => {
       if (uuid === "a") return true;
-      throw new Error("connect ECONNREFUSED");
+      throw storeDown;
     });
     const error = { code: "STORE_UNAVAILABLE", status: 503 };
     expect(await act(app, "/resend", FAILED)).toMatchObject({ done: 1, count: 2, error });

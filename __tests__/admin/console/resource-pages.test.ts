@@ -35,6 +35,7 @@ describeWithBrowser("the page of the webhooks", () => {
     expect(await list()).toMatchObject([{ event_types: ["*"], version: "v1" }]);
     await page.locator("dd", { hasText: /^by alice, / }).waitFor();
     await page.locator("summary", { hasText: "Last change: alice: webhook.update, YW" }).waitFor();
+    await page.locator("summary", { hasText: '"version":"v2"' }).waitFor();
 
     await press(page, "Edit");
     await page.getByLabel("disabled").check();

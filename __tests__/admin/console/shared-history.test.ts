@@ -52,7 +52,7 @@ describeWithRedis("with a queue in Redis", () => {
     expect(failed).toMatchObject({ count: 2, users: 2 });
     expect(rows[2]?.failure).toContain(masked);
     const found = (await two.app.call("/search", { text: JANE })).body;
-    expect(found.rows).toMatchObject([{ uuid: "forged" }, { uuid: "a" }]);
+    expect(found.found).toBe(2);
     expect(found.deadLetters).toMatchObject([{ uuid: "a", person: rows[2]?.person }]);
     expect(rows[0]?.person).toBe(rows[2]?.person);
 

@@ -226,6 +226,18 @@ it("onAudit receives each write, successful or rejected, without a secret, and n
   expect(JSON.stringify(audits)).not.toContain(body.secret);
 });
 
+it("onAudit receives the earlier values of what an update of a Webhook changed, without user info", async () => {
+  const { call, audits } = start();
+  const webhook_url = "https://ada:hush@example.com/a";
+  const { sid } = upstream.createWebhook({ ...WEBHOOK, webhook_url });
+  const { friendly_name } = WEBHOOK;
+  const change = { friendly_name, webhook_url: "https://example.com/b", status: "disabled" };
+  await call(`patch /webhooks/${sid}`, change);
+  const before = { webhook_url: "https://***@example.com/a", status: "enabled" };
+  expect(audits).toMatchObject([{ action: "webhook.update", sid, status: 200, before }]);
+  expect(audits[0]?.before).toEqual(before);
+});
+
 it("onAudit receives what a write that failed was about, and how many it changed", async () => {
   const queue = { ...createMemoryQueue(["down"]), retry: fail };
   const { call, audits } = start({ console: true, queue });

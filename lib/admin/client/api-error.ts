@@ -1,7 +1,7 @@
 import { isNativeError } from "node:util/types";
 import { brand } from "../../kit/brand";
 
-/** The failures that are no error response of the service: their messages, without its address. */
+/** The messages of the failures that are no error response of the service. */
 export const FAILURE_MESSAGES = {
   UNREACHABLE: "The service could not be reached.",
   TIMEOUT: "The service did not respond within timeoutMs.",
@@ -15,10 +15,10 @@ export const FAILURE_MESSAGES = {
     "Only the account itself or a Main key may manage Keys. Give the client the account's SID and auth token, or a Main key.",
 };
 
-/** The code of a failure; its `cause` has the reason of `UNREACHABLE`. */
+/** The code of a failure that is no error response. */
 export type ApiFailure = keyof typeof FAILURE_MESSAGES;
 
-/** The code of an {@link ApiError}; `SERVICE_ERROR` when the service responded with an error. */
+/** The kind of an {@link ApiError}; `SERVICE_ERROR`: the service responded with an error. */
 export type ApiErrorCode = "SERVICE_ERROR" | ApiFailure;
 
 /** Fields of a new {@link ApiError}, which describes them. */
@@ -31,7 +31,7 @@ export type ApiErrorFields = Pick<ApiError, "code" | "status" | "method" | "path
  */
 export class ApiError extends Error {
   declare readonly name: "ApiError";
-  /** The kind of failure; `switch` over it. */
+  /** The kind of failure; `cause` has the reason of `UNREACHABLE`. */
   readonly code!: ApiErrorCode;
   /** Number of the error at the service, such as 20404 (section 7); undefined when it sent none. */
   readonly serviceCode: number | undefined;
@@ -61,18 +61,15 @@ export class ApiError extends Error {
   }
 }
 
-/** Request that an {@link ApiError} is about. */
+/** The request of an {@link ApiError}. */
 export interface FailedRequest {
   method: string;
   url: string;
-  /** Shown instead of the path of the URL, which identifies a user, and of the service's message. */
+  /** In place of the path and the message of the service, if the URL identifies a user. */
   shownPath?: string;
 }
 
-/**
- * Creates the error of a failure that is not an error response; `status` is 0 without a response.
- * Without a response, the message has the host of the service and the code of the cause.
- */
+/** Creates the error of a failure; the message of one without a response has the host of the service. */
 export function createApiError(
   { method, url, shownPath = new URL(url).pathname }: FailedRequest,
   code: ApiFailure,
@@ -90,14 +87,10 @@ export function createApiError(
   return new ApiError(message, fields, cause === undefined ? undefined : { cause });
 }
 
-/** Finds the code of an error or of its causes, such as `ECONNREFUSED`. */
-export function findErrorCode(error: unknown): string | undefined {
-  let current = error;
-  // Bounded: causes may form a circle.
-  for (let depth = 0; depth < 10 && isNativeError(current); depth++) {
-    const { code, cause } = current as NodeJS.ErrnoException;
-    if (typeof code === "string" && /^[A-Z][A-Z0-9_]{1,60}$/.test(code)) return code;
-    current = cause;
-  }
-  return undefined;
+/** Finds the code of an error or of its causes, such as `ECONNREFUSED`; at most 10, as they may form a circle. */
+export function findErrorCode(error: unknown, depth = 10): string | undefined {
+  if (depth === 0 || !isNativeError(error)) return undefined;
+  const { code, cause } = error as NodeJS.ErrnoException;
+  const isCode = typeof code === "string" && /^[A-Z][A-Z0-9_]{1,60}$/.test(code);
+  return isCode ? code : findErrorCode(cause, depth - 1);
 }

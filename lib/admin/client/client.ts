@@ -26,7 +26,7 @@ import {
   webhookSchema,
 } from "./schemas";
 import { ApiError, createApiError } from "./api-error";
-import { registerAccess } from "./service-access";
+import { accesses } from "./service-access";
 import { Transport, type Send } from "./transport";
 
 /** Client of the two REST APIs of the service. */
@@ -37,7 +37,7 @@ export interface AdminClient {
   readonly serviceSid: string;
   /** Whether the client authenticates with a Key instead of the account. */
   readonly usesKey: boolean;
-  /** SID of the Key that it authenticates with; undefined when it authenticates with the account. */
+  /** The SID of the Key that the client authenticates with; undefined without one. */
   readonly keySid: string | undefined;
   readonly keys: Keys;
   readonly webhooks: Webhooks;
@@ -46,10 +46,10 @@ export interface AdminClient {
 }
 
 /**
- * Creates a client of the account API and the verification API. Each method validates its arguments
- * before it sends a request.
+ * Creates a client of the account API and the verification API. Its methods throw InputError before
+ * they send a request, or ApiError.
  *
- * @throws TypeError for an unknown or invalid option; InputError or ApiError, from the methods.
+ * @throws TypeError for an unknown or invalid option.
  */
 export function createAdminClient(options: AdminClientOptions): AdminClient {
   const checked = checkClientOptions(options);
@@ -76,7 +76,7 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
     }
   };
 
-  /** Returns whether the service rejected a valid Standard key, and not wrong credentials. */
+  /** Whether the service rejected a valid Standard key, and not wrong credentials. */
   async function needsMainKey(error: unknown, signal: AbortSignal | undefined): Promise<boolean> {
     if (keySid === undefined || !(error instanceof ApiError)) return false;
     if (error.status !== 401) return error.status === 403;
@@ -85,7 +85,7 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
       return true;
     } catch {
       signal?.throwIfAborted();
-      // The credentials are rejected everywhere, so the kind of Key is not the reason.
+      // Wrong credentials are rejected everywhere.
       return false;
     }
   }
@@ -93,7 +93,7 @@ export function createAdminClient(options: AdminClientOptions): AdminClient {
   const keys = createKeys(sendForKeys, keysUrl, username);
   const users = createUserResources(send, serviceUrl);
   const client = { accountSid, serviceSid, usesKey, keySid, keys, webhooks, ...users };
-  registerAccess(client, { send, serviceUrl });
+  accesses.set(client, { send, serviceUrl });
   return client;
 }
 
@@ -179,7 +179,7 @@ function createUserResources(
   return { challenges, factors };
 }
 
-/** Returns the parameters of a form: names in PascalCase, one pair for each value of a list. */
+/** Names are in PascalCase; a list has one pair for each value. */
 function toFormPairs(input: Record<string, string | readonly string[] | undefined>): Pair[] {
   return Object.entries(input).flatMap(([name, value = []]) => {
     const words = name.split("_").map((word) => word.charAt(0).toUpperCase() + word.slice(1));
@@ -187,7 +187,7 @@ function toFormPairs(input: Record<string, string | readonly string[] | undefine
   });
 }
 
-/** Makes the URLs of an API that is not used; no request is sent to it. */
+/** In the URLs of an API that is not used. */
 const NO_URL = "http://url-not-set.invalid";
 
 function createMissingUrl(name: "accountUrl" | "verifyUrl"): InputError {

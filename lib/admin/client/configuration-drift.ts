@@ -3,8 +3,8 @@ import { hideUserInfo } from "../../kit/url";
 import type { Finding, Receiver, Webhook, WebhookChange, WebhookEventType } from "./webhook";
 
 /**
- * Lists the differences between a receiver and the Webhooks of its URL, compared byte for byte, and
- * reports those with a similar URL. The enabled Webhooks of one URL count together.
+ * Lists the differences between a receiver and the Webhooks of its URL, and those of a similar one. The
+ * enabled Webhooks of one URL count together.
  */
 export async function checkWebhooks(
   webhooks: AsyncIterable<Webhook> | Iterable<Webhook>,
@@ -21,7 +21,7 @@ export async function checkWebhooks(
   );
   const others = all.filter(({ webhook_url }) => !publicUrls.includes(webhook_url ?? ""));
   const own = all.filter((webhook) => !others.includes(webhook));
-  // Another port or query beside the right URL is probably that of another receiver.
+  // Another port or query beside the right URL is probably of another receiver.
   const simplify = own.length > 0 ? simplifySpelling : simplifyUrl;
   const near: Webhook[] = [];
   for (const webhook of others) {
@@ -53,7 +53,7 @@ export async function checkWebhooks(
   return [{ code: "NOT_CONFIGURED", sid: undefined, message, fix }, ...extending];
 }
 
-/** Lists the findings about the Webhooks whose URLs begin with one of these URLs, and are longer. */
+/** Finds the Webhooks whose URLs begin with one of these, and are longer. */
 export function findExtending(all: readonly Webhook[], urls: readonly string[]): Finding[] {
   return all.flatMap(({ sid, webhook_url }) => {
     if (webhook_url === null || urls.includes(webhook_url)) return [];
@@ -65,7 +65,7 @@ export function findExtending(all: readonly Webhook[], urls: readonly string[]):
   });
 }
 
-/** Lists the finding about the method of a Webhook, if a receiver does not accept it. */
+/** Finds a method that a receiver does not accept. */
 export function findMethod(
   { sid, webhook_method }: Webhook,
   methods: readonly string[] = ["POST"],
@@ -127,7 +127,7 @@ function compareWebhooks(webhooks: readonly Webhook[], receiver: Receiver): Find
   return [...findings, ...findDuplicates(webhooks)];
 }
 
-/** Describes a disabled Webhook; `types` are those that no other one sends. */
+/** `types`: no other Webhook sends them. */
 function describeDisabled(webhook: Webhook, types: readonly WebhookEventType[]): Finding {
   const { sid, status } = webhook;
   // Enabled with all its types, it would send some events twice.
@@ -161,8 +161,8 @@ function compareSettings(webhook: Webhook, receiver: Receiver): Finding[] {
 }
 
 /**
- * Lists the findings about the enabled Webhooks of one URL that send events which another one sends:
- * of two, about the one with fewer types, and else about the newer.
+ * Finds the enabled Webhooks of one URL that send events which another one sends: of two, the one with
+ * fewer types, else the newer.
  */
 export function findDuplicates(webhooks: readonly Webhook[]): Finding[] {
   const enabled = webhooks
@@ -187,23 +187,23 @@ export function findDuplicates(webhooks: readonly Webhook[]): Finding[] {
   });
 }
 
-/** Returns whether a Webhook subscribes to an event type, also by `*`. */
+/** Whether a Webhook subscribes to a type, also by `*`. */
 export function sends({ event_types }: Webhook, type: string): boolean {
   return event_types !== null && (event_types.includes(type) || event_types.includes("*"));
 }
 
-/** Returns whether a Webhook sends requests. */
+/** Whether a Webhook sends requests. */
 export function isEnabled({ status }: Webhook): boolean {
   return status === "enabled";
 }
 
-/** Compares by age, the oldest first; the service gives whole seconds. */
+/** The oldest first; the service gives whole seconds. */
 export function compareAge(a: Webhook, b: Webhook): number {
   const [createdA = 0, createdB = 0] = [a, b].map((one) => Date.parse(one.date_created ?? "") || 0);
   return createdA - createdB;
 }
 
-/** Lists the event types that a Webhook sends; those of this package for `*`. */
+/** The types that a Webhook sends; all of this package for `*`. */
 function listSentTypes(webhook: Webhook): WebhookEventType[] {
   return sends(webhook, "*")
     ? [...PUSH_EVENT_TYPES]
@@ -223,7 +223,7 @@ function showWebhookUrl(url: string): string {
   return JSON.stringify(hideUserInfo(url));
 }
 
-/** Removes the parts that often differ between URLs of one receiver: scheme, case, default port, trailing slash, fragment. */
+/** Removes what often differs: scheme, case, default port, trailing slash, fragment. */
 function simplifySpelling(url: string): string {
   return url
     .toLowerCase()

@@ -6,7 +6,7 @@ import { createFetchOutcome } from "./fetch-outcome";
 import { InputError } from "./input-error";
 import type { Factors } from "./resources";
 
-/** Options of {@link confirmWith}. */
+/** What {@link confirmWith} takes. */
 export interface ConfirmWithOptions {
   /**
    * How long ago the user may have responded to the challenge, or the factor may have changed, in
@@ -19,7 +19,7 @@ const RULES: OptionRules<ConfirmWithOptions> = {
   maxAgeMs: wholeNumber(1, Number.MAX_SAFE_INTEGER, "milliseconds"),
 };
 
-/** The error number of a resource that the service does not have; a gateway responds 404 without it. */
+/** A gateway responds 404 without this error number. */
 const NOT_FOUND = 20404;
 
 /**
@@ -34,10 +34,9 @@ const NOT_FOUND = 20404;
  * - for `factor.deleted`, the user has no such factor, and the signed text has one reading: that it
  *   does not exist shows neither its age nor whose it was.
  *
- * It returns `"pending"` for an earlier state: a challenge that is pending, a factor that is
- * unverified after `factor.verified` or still exists after `factor.deleted`. An identity that the
- * API cannot have is not confirmed. Only the service itself decides: a 404 counts with its error
- * number 20404, and not from a gateway.
+ * It returns `"pending"` for an earlier state, such as a factor that still exists after
+ * `factor.deleted`. An identity that the API cannot have is not confirmed. A 404 counts only with the
+ * service's error number 20404: a gateway may respond 404, too.
  *
  * @example
  * pushWebhooks({ authToken, publicUrl, confirm: confirmWith(client) });
@@ -90,7 +89,6 @@ export function confirmWith(
       return await fetchAndCompare(event, signal);
     } catch (error) {
       if (error instanceof InputError) return false;
-      // This user has no such challenge or factor.
       const isAnswer = error instanceof ApiError && error.serviceCode === NOT_FOUND;
       if (isAnswer && error.status === 404) return isDeletion;
       throw error;

@@ -1,17 +1,20 @@
 import { PUSH_EVENT_TYPES } from "../../core/door";
-import { findDuplicates, findExtending, findMethod } from "./configuration-drift";
-import { compareAge, isEnabled, sends } from "./configuration-drift";
+import {
+  findDuplicates,
+  findExtending,
+  findMethod,
+  compareAge,
+  isEnabled,
+  sends,
+} from "./configuration-drift";
 import type { Webhooks } from "./resources";
 import type { Ensured, Webhook, WebhookInput } from "./webhook";
 
 /**
- * Creates the Webhook of a URL, or changes the fields that differ.
- *
- * Of several Webhooks of the URL it uses an enabled one, one with the same event types, else the
- * oldest, and changes no other. It leaves to the other enabled ones the types that they send.
- * Deployments at the same time may each create one: each then lists again, and deletes its own
- * Webhook unless it is the oldest. Two remain only if both were created within one second;
- * `webhooks.check` reports these.
+ * Creates the Webhook of a URL, or changes the fields that differ. Of several it uses an enabled one,
+ * one with the same event types, else the oldest, and leaves to the other enabled ones the types that
+ * they send. Deployments at the same time may each create one: each then lists again, and deletes its
+ * own unless it is the oldest. Two remain if both were created within one second.
  */
 export async function ensureWebhook(
   webhooks: Webhooks,
@@ -43,7 +46,7 @@ export async function ensureWebhook(
     return { result, webhook, findings };
   }
 
-  /** Returns the event types that the other enabled Webhooks of the URL leave to this one. */
+  /** The types that the other enabled Webhooks of the URL leave to this one. */
   function chooseTypes(webhook: Webhook): readonly string[] | null {
     const others = listOwn().filter((one) => one.sid !== webhook.sid && isEnabled(one));
     if (others.length === 0) return input.event_types;
@@ -78,7 +81,7 @@ function rank(webhook: Webhook, { event_types }: WebhookInput): number {
   return Number(isEnabled(webhook)) * 2 + Number(isSame(webhook.event_types, event_types));
 }
 
-/** Compares a field; the order of a list does not matter, since it is a set of event types. */
+/** A list is a set of event types. */
 function isSame(current: unknown, wanted: unknown): boolean {
   if (!Array.isArray(current) || !Array.isArray(wanted)) return current === wanted;
   const [a, b] = [new Set(current as unknown[]), new Set(wanted as unknown[])];

@@ -2,8 +2,7 @@ import { ApiError } from "./api-error";
 import type { FetchedFactor, KnownFactor, FactorDifference } from "./resources";
 
 /**
- * Lists where the factors of a user that an app knows differ from those of the service: those of the
- * service first.
+ * Lists where the factors that an app knows of a user differ from the `factors` of the service.
  *
  * @throws the error of `factors`, unless the service says that it has no such user.
  */

@@ -2,11 +2,9 @@ import type { Confirm } from "../../core/door";
 import type { AdminClient } from "./client";
 
 /**
- * Creates the function with which a wait asks the API of the service for an outcome: one request,
- * without a retry. A challenge that the user of the wait does not have is an ApiError.
+ * Creates the function with which a wait asks the API of the service for an outcome, without a retry.
  *
- * @param isRecent whether a date is not older than `maxAgeMs` of `confirmWith`: as old an event
- *   would not be confirmed.
+ * @param isRecent whether an event of a date would be confirmed.
  */
 export function createFetchOutcome(
   client: Pick<AdminClient, "accountSid" | "serviceSid" | "challenges">,

@@ -1,8 +1,8 @@
 import { brand } from "../../kit/brand";
 
-/** Invalid member of an argument. */
+/** A member of an argument that is not valid. */
 export interface InputIssue {
-  /** Path of the member, with its names joined by dots. */
+  /** The names that lead to the member, joined by dots. */
   readonly path: string;
   /** The problem; does not show the value. */
   readonly message: string;

@@ -1,6 +1,6 @@
 /**
- * Key of the account (specification, section 2.1). A field that the service did not send is null;
- * a field that is not listed here is kept, without a type.
+ * Key of the account (specification, section 2.1). A field that the service did not send is null; one
+ * that is not listed is kept, without a type.
  */
 export interface Key {
   /** SK and 32 hexadecimal digits. */

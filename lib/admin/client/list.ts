@@ -17,27 +17,27 @@ export interface PageQuery extends RequestOptions {
 /** One page of a list (sections 2.2 and 2.4). */
 export interface Page<Item> {
   readonly items: readonly Item[];
-  /** Index from 0; null when the service does not give it. */
+  /** Index from 0; null without one. */
   readonly page: number | null;
-  /** Highest number of items of a page; null when the service does not give it. */
+  /** The most items of a page. */
   readonly page_size: number | null;
-  /** Query of the next page; undefined on the last. */
+  /** Undefined on the last page. */
   readonly next: PageQuery | undefined;
-  /** Query of the previous page; undefined on the first. */
+  /** Undefined on the first page. */
   readonly previous: PageQuery | undefined;
 }
 
-/** Content of a list response, the same for both APIs. */
+/** A page of either API. */
 interface LinkedPage<Item> extends Pick<Page<Item>, "items" | "page" | "page_size"> {
   next: string | null;
   previous: string | null;
 }
 
-/** List of resources, page by page or item by item. */
+/** A list of resources, page by page or item by item. */
 export interface List<Item> {
-  /** Iterates over all items of the list; requests each page when it is needed. */
+  /** Iterates over all items; requests each page when it is needed. */
   list(query?: PageQuery): AsyncGenerator<Item, void, undefined>;
-  /** Iterates over all pages of the list. */
+  /** Iterates over all pages. */
   pages(query?: PageQuery): AsyncGenerator<Page<Item>, void, undefined>;
   /** Fetches one page. */
   page(query?: PageQuery): Promise<Page<Item>>;

@@ -1,8 +1,13 @@
 import { isSid } from "../../kit/sid";
 import { parseUrl } from "../../kit/url";
 import { DURATION_MS, FUNCTION, sidRule } from "../../kit/option-rules";
-import { isText, validateOptions, wholeNumber } from "../../kit/validate-options";
-import type { OptionRule, OptionRules } from "../../kit/validate-options";
+import {
+  isText,
+  validateOptions,
+  wholeNumber,
+  type OptionRule,
+  type OptionRules,
+} from "../../kit/validate-options";
 
 /**
  * Options of `createAdminClient`. The types allow undefined, for `process.env`: it throws. Leave
@@ -36,20 +41,17 @@ export interface AdminClientOptions {
    * unless this is 0. @default 2
    */
   maxRetries?: number | undefined;
-  /**
-   * Function that sends the requests, also that of undici.
-   * @default the global `fetch` at the time of the request
-   */
+  /** Sends the requests; also the `fetch` of undici. @default the global `fetch` at the time of a request */
   fetch?: ServiceFetch | undefined;
 }
 
-/** Options of each method of the client. */
+/** What each method of the client takes. */
 export interface RequestOptions {
   /** Aborts the request: the promise rejects with the signal's reason. @default none */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Options of `challenges.fetch` and `factors.fetch`. */
+/** What `challenges.fetch` and `factors.fetch` take. */
 export interface FetchOptions extends RequestOptions {
   /** As the option of the client. @default that one */
   readonly maxRetries?: number | undefined;
@@ -78,7 +80,7 @@ export interface ServiceResponse {
   body: unknown;
 }
 
-/** Options whose required ones are set. */
+/** Validated options. */
 export type CheckedClientOptions = AdminClientOptions & {
   accountSid: string;
   password: string | readonly string[];

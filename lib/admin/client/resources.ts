@@ -11,14 +11,14 @@ import type { Ensured, Finding, Receiver, Webhook, WebhookChange, WebhookInput }
  *   InputError for a malformed SID and for a name over 64 characters.
  */
 export interface Keys extends List<Key> {
-  /** Fetches a Key, without its secret (section 4.1). */
+  /** Fetches a Key, without its secret. */
   fetch(sid: string, options?: RequestOptions): Promise<Key>;
   /**
-   * Creates a Standard key and returns it with its secret, which no other response has. The path is
-   * that of the list: the specification does not show one.
+   * Creates a Standard key; no other response has its secret. The path is that of the list: the
+   * specification does not show one.
    */
   create(input?: KeyInput, options?: RequestOptions): Promise<CreatedKey>;
-  /** Changes the name of a Key and returns the Key (section 4.1). */
+  /** Renames a Key. */
   update(sid: string, input: KeyInput, options?: RequestOptions): Promise<Key>;
   /**
    * Deletes a Key.
@@ -39,11 +39,11 @@ export interface Webhooks extends List<Webhook> {
   /** Fetches a Webhook. */
   fetch(sid: string, options?: RequestOptions): Promise<Webhook>;
   /**
-   * Creates a Webhook, by default enabled and of version v2. A second one for the same URL sends each
-   * event twice: {@link Webhooks.ensure} creates none.
+   * Creates a Webhook. A second one for the same URL sends each event twice:
+   * {@link Webhooks.ensure} creates none.
    */
   create(input: WebhookInput, options?: RequestOptions): Promise<Webhook>;
-  /** Changes the given parameters of a Webhook, keeps the others, and returns the Webhook. */
+  /** Changes the given parameters, and keeps the others. */
   update(sid: string, input: WebhookChange, options?: RequestOptions): Promise<Webhook>;
   /** Deletes a Webhook: the service sends it no further events. */
   delete(sid: string, options?: RequestOptions): Promise<void>;
@@ -57,8 +57,8 @@ export interface Webhooks extends List<Webhook> {
 }
 
 /**
- * Challenge of a user, as the verification API shows it. A field that the service did not send is
- * null; a field that is not listed here is kept, without a type. Times are in ISO 8601.
+ * Challenge of a user, as the verification API shows it. A field that the service did not send is null;
+ * one that is not listed is kept, without a type. Times are in ISO 8601.
  */
 export interface FetchedChallenge {
   /** YC and 32 hexadecimal digits. */
@@ -75,6 +75,20 @@ export interface FetchedChallenge {
   /** When the user approved or denied it. */
   readonly date_responded: string | null;
   readonly expiration_date: string | null;
+}
+
+/** Factor of a user, as a {@link FetchedChallenge} is shown. */
+export interface FetchedFactor {
+  /** YF and 32 hexadecimal digits. */
+  readonly sid: string;
+  readonly account_sid: string | null;
+  readonly service_sid: string | null;
+  /** The user: `entity_identity` of its events. */
+  readonly identity: string | null;
+  /** `unverified` or `verified`. */
+  readonly status: string | null;
+  readonly date_created: string | null;
+  readonly date_updated: string | null;
 }
 
 /** Identifies a challenge. */
@@ -95,23 +109,6 @@ export interface Challenges {
   fetch(key: ChallengeKey, options?: FetchOptions): Promise<FetchedChallenge>;
 }
 
-/**
- * Factor of a user, as the verification API shows it. A field that the service did not send is null;
- * a field that is not listed here is kept, without a type. Times are in ISO 8601.
- */
-export interface FetchedFactor {
-  /** YF and 32 hexadecimal digits. */
-  readonly sid: string;
-  readonly account_sid: string | null;
-  readonly service_sid: string | null;
-  /** The user: `entity_identity` of its events. */
-  readonly identity: string | null;
-  /** `unverified` or `verified`. */
-  readonly status: string | null;
-  readonly date_created: string | null;
-  readonly date_updated: string | null;
-}
-
 /** Identifies a factor. */
 export interface FactorKey {
   /** The user: `entity_identity` of its events. */
@@ -119,29 +116,23 @@ export interface FactorKey {
   readonly factorSid: string;
 }
 
-/** Factors of the verification service. A Standard key may read them. */
+/**
+ * Factors of the verification service. A Standard key may read them. Their errors do not show the user.
+ *
+ * @throws (from the methods) ApiError, `SERVICE_ERROR` with status 404 for a factor or a user that the
+ *   service does not have; InputError for a malformed argument.
+ */
 export interface Factors {
-  /**
-   * Fetches a factor. Its errors do not show the user.
-   *
-   * @throws ApiError, `SERVICE_ERROR` with status 404 for a factor that this user does not have;
-   *   InputError for a malformed `factorSid` or `entityIdentity`.
-   */
+  /** Fetches a factor. */
   fetch(key: FactorKey, options?: FetchOptions): Promise<FetchedFactor>;
-  /**
-   * Iterates over all factors of a user. Its errors do not show the user.
-   *
-   * @throws ApiError, `SERVICE_ERROR` with status 404 for a user that the service does not have.
-   */
+  /** Iterates over all factors of a user. */
   list(
     user: Pick<FactorKey, "entityIdentity">,
     query?: PageQuery,
   ): AsyncGenerator<FetchedFactor, void, undefined>;
   /**
    * Lists where the factors that an app knows of a user, from the events, differ from those of the
-   * service: a webhook request may never arrive.
-   *
-   * @throws ApiError; InputError for a malformed argument.
+   * service: a webhook request may never arrive. A user without factors is no error.
    */
   compare(
     input: Pick<FactorKey, "entityIdentity"> & { readonly known: readonly KnownFactor[] },
@@ -157,10 +148,7 @@ export interface KnownFactor {
 
 /** A factor of which the app knows another state than the service. */
 export interface FactorDifference {
-  /**
-   * The event that says what is true at the service: the factor is verified, exists unverified, or
-   * does not exist.
-   */
+  /** The event that says what is true: the factor is verified, exists unverified, or does not exist. */
   readonly type: "factor.verified" | "factor.created" | "factor.deleted";
   readonly factorSid: string;
   /** The factor at the service; undefined for one that does not exist. */

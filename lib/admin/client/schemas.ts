@@ -4,7 +4,7 @@ import { sidPattern, type SidPrefix } from "../../kit/sid";
 import { isHttpUrl } from "../../kit/url";
 import { InputError } from "./input-error";
 
-/** Creates the schema of a SID. */
+/** A SID with a prefix. */
 export function sidSchema(prefix: SidPrefix) {
   return z.string().regex(sidPattern(prefix), `must be ${prefix} and 32 hexadecimal digits`);
 }
@@ -14,17 +14,17 @@ const count = z.number().nullable().default(null);
 const dates = { date_created: text, date_updated: text };
 const owned = { account_sid: text, service_sid: text, status: text, ...dates };
 
-/** The schema of a `Key` (section 2.1); unknown fields are kept. */
+/** A `Key` (section 2.1), with unknown fields. */
 export const keySchema = z.looseObject({
   sid: sidSchema("SK"),
   friendly_name: text,
   ...dates,
 });
 
-/** The schema of a `CreatedKey`. */
+/** A `CreatedKey`. */
 export const createdKeySchema = keySchema.extend({ secret: z.string().min(1) });
 
-/** The schema of a `Webhook` (section 2.3); unknown fields are kept. */
+/** A `Webhook` (section 2.3), with unknown fields. */
 export const webhookSchema = z.looseObject({
   sid: sidSchema("YW"),
   ...owned,
@@ -36,7 +36,7 @@ export const webhookSchema = z.looseObject({
   url: text,
 });
 
-/** The schema of a `FetchedChallenge`; unknown fields are kept. */
+/** A `FetchedChallenge`, with unknown fields. */
 export const challengeSchema = z.looseObject({
   sid: sidSchema("YC"),
   ...owned,
@@ -46,7 +46,7 @@ export const challengeSchema = z.looseObject({
   expiration_date: text,
 });
 
-/** The schema of a `FetchedFactor`; unknown fields are kept. */
+/** A `FetchedFactor`, with unknown fields. */
 export const factorSchema = z.looseObject({ sid: sidSchema("YF"), ...owned, identity: text });
 
 /** A URL drops the segments "." and "..", and has no form for a lone surrogate. */
@@ -58,22 +58,22 @@ const entityIdentitySchema = z
     "must be well-formed, and not . or ..",
   );
 
-/** The schema of a `ChallengeKey`. */
+/** A `ChallengeKey`. */
 export const challengeKeySchema = z.strictObject({
   entityIdentity: entityIdentitySchema,
   challengeSid: sidSchema("YC"),
 });
 
-/** The schema of a `FactorKey`. */
+/** A `FactorKey`. */
 export const factorKeySchema = z.strictObject({
   entityIdentity: entityIdentitySchema,
   factorSid: sidSchema("YF"),
 });
 
-/** The schema of the user of factors. */
+/** The user of factors. */
 export const factorUserSchema = factorKeySchema.pick({ entityIdentity: true });
 
-/** The schema of the argument of `Factors.compare`. */
+/** The argument of `Factors.compare`. */
 export const comparedFactorsSchema = factorUserSchema.extend({
   known: z.array(
     z.strictObject({
@@ -83,10 +83,10 @@ export const comparedFactorsSchema = factorUserSchema.extend({
   ),
 });
 
-/** The schema of a `KeyInput` (section 4.1). */
+/** A `KeyInput` (section 4.1). */
 export const keyInputSchema = z.strictObject({ friendly_name: z.string().max(64).optional() });
 
-/** The schema of a `WebhookInput` (section 4.2). */
+/** A `WebhookInput` (section 4.2). */
 export const webhookInputSchema = z.strictObject({
   friendly_name: z.string().min(1),
   event_types: z.array(z.enum(["*", ...PUSH_EVENT_TYPES])).min(1),
@@ -102,10 +102,10 @@ export const webhookInputSchema = z.strictObject({
   version: z.enum(["v1", "v2"]).optional(),
 });
 
-/** The schema of a `WebhookChange` (section 4.2). */
+/** A `WebhookChange` (section 4.2). */
 export const webhookChangeSchema = webhookInputSchema.partial();
 
-/** The schema of a `PageQuery` (section 8). */
+/** A `PageQuery` (section 8). */
 export const pageQuerySchema = z.strictObject({
   pageSize: z.int().min(1).max(1000).optional(),
   page: z.int().min(0).optional(),
@@ -113,7 +113,7 @@ export const pageQuerySchema = z.strictObject({
   signal: z.custom<AbortSignal>().optional(),
 });
 
-/** The envelope of a list of Keys (section 2.2). */
+/** A list of Keys (section 2.2). */
 export const keyListSchema = z
   .looseObject({
     keys: z.array(keySchema),
@@ -133,17 +133,17 @@ const metaSchema = z
     return { page, page_size, next, previous };
   });
 
-/** The envelope of a list of Webhooks (section 2.4). */
+/** A list of Webhooks (section 2.4). */
 export const webhookListSchema = z
   .looseObject({ webhooks: z.array(webhookSchema), meta: metaSchema })
   .transform(({ webhooks: items, meta }) => ({ items, ...meta }));
 
-/** The envelope of a list of factors. */
+/** A list of factors. */
 export const factorListSchema = z
   .looseObject({ factors: z.array(factorSchema), meta: metaSchema })
   .transform(({ factors: items, meta }) => ({ items, ...meta }));
 
-/** Parses the argument `what`. @throws InputError when the schema does not accept the value. */
+/** Parses the argument `what`. @throws InputError */
 export function parseInput<Schema extends z.core.$ZodType>(
   what: string,
   schema: Schema,

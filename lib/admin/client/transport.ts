@@ -6,21 +6,21 @@ import { pauseAfter } from "../../kit/backoff";
 import { ApiError, createApiError, findErrorCode, type FailedRequest } from "./api-error";
 import type { CheckedClientOptions, FetchOptions, ServiceResponse } from "./options";
 
-/** Request to the service. */
+/** A request to the service. */
 export interface ServiceRequest extends FailedRequest, FetchOptions {
   method: "GET" | "POST" | "DELETE";
   /** Parameters of a POST. */
   form?: readonly Pair[];
-  /** Called with the headers of a response that is no error. */
+  /** Receives the headers of a response that is no error. */
   onHeaders?: (headers: ServiceResponse["headers"]) => void;
 }
 
-/** Schema of a response body. Not a type of zod, which the package's declarations must not name. */
+/** A schema of zod, which the package's declarations must not name. */
 export interface ResponseSchema<Output> {
   safeParse(value: unknown): { success: true; data: Output } | { success: false; data?: never };
 }
 
-/** Sends a request and returns the parsed response; undefined for a response without a body. */
+/** See {@link Transport.send}. */
 export type Send = Transport["send"];
 
 /** Limits are counted in seconds: with shorter pauses, 100 calls against 20 a second would fail. */
@@ -41,7 +41,7 @@ export class Transport {
   readonly #timeoutMs: number;
   readonly #maxRetries: number;
   readonly #authorizations: readonly string[];
-  /** The index of the authorization that the service has accepted last. */
+  /** The index of the last one that the service accepted. */
   #accepted = 0;
 
   constructor(options: CheckedClientOptions, username: string) {
@@ -54,7 +54,11 @@ export class Transport {
     });
   }
 
-  /** @throws ApiError; the reason of `signal`. */
+  /**
+   * Returns the parsed response; undefined for one without a body.
+   *
+   * @throws ApiError; the reason of `signal`.
+   */
   async send<Output>(request: ServiceRequest, schema: ResponseSchema<Output>): Promise<Output> {
     request.signal?.throwIfAborted();
     const timeout = AbortSignal.timeout(this.#timeoutMs);
@@ -118,7 +122,7 @@ export class Transport {
     const headers: Record<string, string> = { authorization, accept: "application/json" };
     if (form !== undefined) headers["content-type"] = "application/x-www-form-urlencoded";
     const body = form === undefined ? null : encodeForm(form);
-    // Not called as a method: that of the platform accepts no other `this`.
+    // Not called as a method: the platform's fetch accepts no other `this`.
     const fetch = this.#fetch;
     const response = await fetch(url, { method, headers, body, redirect: "manual", signal });
     const { status } = response;
@@ -140,7 +144,6 @@ export class Transport {
   }
 }
 
-/** Converts the failure of an attempt. @throws the reason of the signal of a request that was aborted. */
 function toApiError(request: ServiceRequest, isTimeout: boolean, cause: unknown): ApiError {
   if (cause instanceof ApiError) return cause;
   request.signal?.throwIfAborted();
@@ -161,7 +164,7 @@ function hideMessages(cause: unknown, { shownPath }: FailedRequest): unknown {
   return code === undefined ? shown : Object.assign(shown, { code });
 }
 
-/** Reads a `Retry-After`: a number, or a date (RFC 9110, section 10.2.3). */
+/** A number, or a date (RFC 9110, section 10.2.3). */
 function readRetryAfter(text: string | null): number | undefined {
   if (text === null) return undefined;
   if (/^\d+$/.test(text)) return Number(text);

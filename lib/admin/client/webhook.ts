@@ -1,23 +1,22 @@
 import type { PushEventType } from "../../core/door";
 
-/** Type of event that a Webhook subscribes to; `*` means all (section 2.3). */
+/** What a Webhook subscribes to; `*` means all (section 2.3). */
 export type WebhookEventType = "*" | PushEventType;
 
 /**
- * Webhook of the verification service (specification, section 2.3). Fields with listed values are
- * plain strings, since the service may add values. A field that the service did not send is null; a
- * field that is not listed here is kept, without a type.
+ * Webhook of the verification service (specification, section 2.3). The service may add values to those
+ * that are listed. A field that it did not send is null; one that is not listed is kept, without a type.
  */
 export interface Webhook {
   /** YW and 32 hexadecimal digits. */
   readonly sid: string;
-  /** SID of the verification service: VA and 32 hexadecimal digits. */
+  /** VA and 32 hexadecimal digits. */
   readonly service_sid: string | null;
-  /** SID of the account: AC and 32 hexadecimal digits. */
+  /** AC and 32 hexadecimal digits. */
   readonly account_sid: string | null;
   /** A description, without personal data. */
   readonly friendly_name: string | null;
-  /** Types of events that it subscribes to, each a {@link WebhookEventType}. */
+  /** Each a {@link WebhookEventType}. */
   readonly event_types: readonly string[] | null;
   /** `enabled` or `disabled`; a disabled Webhook sends no requests (section 3.2). */
   readonly status: string | null;
@@ -25,7 +24,7 @@ export interface Webhook {
   readonly version: string | null;
   /** The absolute URL that webhook requests are sent to, and signed with. */
   readonly webhook_url: string | null;
-  /** The method of webhook requests: `POST` or `GET`. */
+  /** `POST` or `GET`. */
   readonly webhook_method: string | null;
   /** ISO 8601, GMT, whole seconds: `new Date(webhook.date_created)` reads it. */
   readonly date_created: string | null;
@@ -49,23 +48,20 @@ export interface WebhookInput {
   readonly version?: "v1" | "v2" | undefined;
 }
 
-/**
- * Parameters to update a Webhook; omitted ones do not change, and `event_types` replace the current
- * ones (section 4.2).
- */
+/** Parameters to update a Webhook; `event_types` replace the current ones (section 4.2). */
 export type WebhookChange = {
   readonly [Name in keyof WebhookInput]?: WebhookInput[Name] | undefined;
 };
 
 /** Receiver to compare with the Webhooks, such as the result of `pushWebhooks()`. */
 export interface Receiver {
-  /** URL that the signatures are verified with. */
+  /** The URL that signatures are verified with. */
   readonly publicUrl: string;
   /** All URLs of the receiver while a domain moves. @default publicUrl alone */
   readonly publicUrls?: readonly string[] | undefined;
   /** Methods that the receiver accepts. @default ["POST"] */
   readonly methods?: readonly string[] | undefined;
-  /** Returns the event types that have a handler. */
+  /** Returns the types that have a handler. */
   handledTypes(): readonly PushEventType[];
 }
 
@@ -74,7 +70,7 @@ export interface Finding {
   /**
    * - `NOT_CONFIGURED`: no Webhook has the URL of the receiver.
    * - `URL_DIFFERS`: a Webhook has a similar URL, such as with another scheme.
-   * - `URL_EXTENDS`: the URL of another Webhook begins with that of the receiver.
+   * - `URL_EXTENDS`: the URL of another Webhook begins with the URL of the receiver.
    * - `DUPLICATE`: another enabled Webhook of the URL sends some of its events.
    * - `DISABLED`: the Webhook is disabled, and no other one sends its events.
    * - `METHOD_DIFFERS`: the receiver rejects the method of the Webhook, which the API cannot change.
@@ -96,7 +92,7 @@ export interface Finding {
   readonly sid: string | undefined;
   /** The type that `EVENT_NOT_SUBSCRIBED` and `EVENT_NOT_HANDLED` are about. */
   readonly eventType?: PushEventType | undefined;
-  /** The types of `DUPLICATE` that another enabled Webhook of the URL also sends. */
+  /** The types of `DUPLICATE`. */
   readonly sharedTypes?: readonly string[] | undefined;
   /**
    * What mends it at the Webhook `sid`: `webhooks.update(sid, change)`, `webhooks.delete(sid)`, or a
@@ -106,9 +102,7 @@ export interface Finding {
     | { readonly action: "update"; readonly change: WebhookChange }
     | { readonly action: "delete" | "replace" }
     | undefined;
-  /** The difference. */
   readonly message: string;
-  /** The change to make. */
   readonly fix: string;
 }
 

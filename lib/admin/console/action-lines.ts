@@ -1,14 +1,22 @@
 import type { ServerResponse } from "node:http";
 import type { Audited } from "../http/audit";
 import { toRouterError } from "../http/router-error";
-import type { ActionLine, ActionResult } from "./console-view";
 
 /** How often a line says how far an action is, at most. */
 const LINE_EVERY_MS = 100;
 
+/** A line of newline-delimited JSON; the last one has `result`, or the error that ended the action. */
+export interface ActionLine {
+  done: number;
+  count: number;
+  /** How many were changed, and why others were not. */
+  result?: { changed: number; problems: readonly string[] };
+  error?: { code: string; message: string; status: number };
+}
+
 /**
- * Runs an action on many, one after the other, and tells in {@link ActionLine}s how far it is. It stops
- * when the connection is closed. What was done is in `audited`, also when the rest failed.
+ * Runs an action on many, one after the other, and tells how far it is. It stops when the connection is
+ * closed. What was done is in `audited`, also when the rest failed.
  *
  * @param run returns why one was not changed; undefined when it was.
  * @throws the error of the first one; a later error is told in the last line.
@@ -16,17 +24,11 @@ const LINE_EVERY_MS = 100;
 export async function runForAll<One>(
   res: ServerResponse,
   audited: Audited,
-  {
-    count,
-    all,
-    run,
-  }: {
-    count: number;
-    all: Iterable<One> | AsyncIterable<One>;
-    run: (one: One) => Promise<ActionResult["problems"][number] | undefined>;
-  },
+  count: number,
+  all: Iterable<One> | AsyncIterable<One>,
+  run: (one: One) => Promise<string | undefined>,
 ): Promise<void> {
-  const problems: ActionResult["problems"][number][] = [];
+  const problems: string[] = [];
   let done = 0;
   let toldAtMs = -Infinity;
 

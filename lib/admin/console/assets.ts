@@ -4,7 +4,6 @@ import { join } from "node:path";
 /** A file of the page, and its path in the router. */
 export type Asset = ReturnType<typeof readAssets>[number];
 
-/** Where the build puts them: beside this module. */
 const FOLDER = join(__dirname, "assets");
 const FILES = [
   ["/", "page.html", "text/html; charset=utf-8"],
@@ -42,7 +41,7 @@ export const CONTENT_SECURITY_POLICY = [
   "base-uri 'none'",
 ].join("; ");
 
-/** The page for a person whom `authorize` rejects: no files of the console are served. */
+/** The page for a person whom `authorize` rejects. */
 export const FORBIDDEN_PAGE = `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">

@@ -1,33 +1,20 @@
-import { type Journal, MemoryJournal, type ReceiverInspection } from "../../core/door";
+import * as z from "zod";
+import type { ReceiverInspection } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
 import { maskIdentity } from "../../kit/masked-identity";
+import { ANY_SID } from "../../kit/sid";
 import { cutText } from "../../kit/text";
 import { ApiError } from "../client/api-error";
 import type { AdminClient } from "../client/client";
 import { InputError } from "../client/input-error";
-import type {
-  DeadLetterRow,
-  FoundChallenge,
-  LoginSearch,
-  PendingWaitRow,
-  RequestRow,
-} from "./console-view";
-import type { History } from "./journal-view";
-import { readField, toRow, type ConsoleQueue } from "./queue-view";
+import { challengeSchema, factorUserSchema, parseInput } from "../client/schemas";
+import { accesses } from "../client/service-access";
+import { findKept, PROCESS } from "./journal-view";
+import type { OpenConsole } from "./open-console";
+import { readField, toRow, type DeadLetterRow } from "./queue-view";
 import { isBad, readSought, selectRows } from "./request-filter";
+import type { RequestRow } from "./request-row";
 
-/** The places that a search looks at. */
-export interface SearchedPlaces {
-  client: AdminClient;
-  history: History;
-  journal: Journal;
-  inspection: ReceiverInspection | undefined;
-  queue: ConsoleQueue | undefined;
-  reveals: boolean;
-  processName: string;
-}
-
-const MAX_ROWS = 100;
 const MAX_FOUND = 20;
 const MAX_CHALLENGES = 3;
 
@@ -36,9 +23,11 @@ interface Trace {
   challengeSid: string | undefined;
   atMs: number;
   /** Its user, if the trace tells it. */
-  identity: string | undefined;
-  /** The authenticated request that is the trace. */
+  identity?: string | undefined;
+  /** The request that is the trace. */
   row?: RequestRow | undefined;
+  /** The challenge, if the service told it. */
+  challenge?: z.output<typeof challengeSchema> | undefined;
 }
 
 /**
@@ -46,50 +35,50 @@ interface Trace {
  * an event: in the requests, in the dead letters, in the waits of this process, and at the service. Of a
  * challenge whose user is not known here, the service needs the identity, too: `<challenge SID> <identity>`.
  */
-export async function findLogin(text: string, places: SearchedPlaces): Promise<LoginSearch> {
-  const { history, journal, inspection, reveals, processName } = places;
-  const { sought, identity: given } = readSought(text);
+export async function findLogin(text: string, opened: OpenConsole) {
+  const { client, journal, inspection, reveals, view } = opened;
+  const { sought, identity } = readSought(text);
   const person = await journal.createPseudonym(sought);
-  const rows = selectRows(history.rows, { text }, person);
+  const all = (await view.read()).rows;
+  const rows = await selectRows(all, { text }, journal);
   const waits = (inspection?.listPendingWaits() ?? []).filter(
     ({ entityIdentity, challengeSid }) => entityIdentity === sought || challengeSid === sought,
   );
-  const letters = await searchDeadLetters(sought, places);
-  const toTrace = (row: RequestRow): Trace => {
-    const { challengeSid, atMs } = row;
-    return { challengeSid, atMs, identity: row.person === person ? sought : undefined, row };
-  };
-  const traces = waits.map((wait): Trace => {
-    const { challengeSid, startedAtMs: atMs } = toWaitRow(wait, reveals);
-    return { challengeSid, atMs, identity: wait.entityIdentity };
-  });
-  for (const { row, identity } of letters) {
-    traces.push({ challengeSid: row.challengeSid, atMs: row.failedAtMs, identity });
-  }
-  if (given !== undefined) traces.push({ challengeSid: sought, atMs: Infinity, identity: given });
-  // A client that knows an identity can send requests that claim it: they hide no others.
-  const proven = rows.filter(({ isAuthenticated }) => isAuthenticated);
-  const claims = rows.filter(({ isAuthenticated }) => !isAuthenticated);
-  const known = chooseNewest([...traces, ...proven.map(toTrace)]);
-  const sids = new Set(known.map(({ challengeSid }) => challengeSid));
-  const claimed = chooseNewest(claims.map(toTrace)).filter((one) => !sids.has(one.challengeSid));
-  const newest = [...known, ...claimed].toSorted((a, b) => b.atMs - a.atMs);
-  const challenges = await Promise.all(newest.map((one) => askService(one, places)));
-  const shown = [...proven.slice(0, MAX_ROWS), ...claims.slice(0, MAX_ROWS)];
+  const letters = await searchDeadLetters(sought, opened);
+  const { told, problem } = ANY_SID.test(sought)
+    ? { told: [], problem: "NOT_ASKED" }
+    : await listChallenges(sought, client);
+  const traces: Trace[] = [
+    ...told,
+    ...waits.map(({ challengeSid, entityIdentity, startMs }) => {
+      return { challengeSid, atMs: toEpochMs(startMs), identity: entityIdentity };
+    }),
+    ...letters.map(({ row: { challengeSid, failedAtMs }, identity: user }) => {
+      return { challengeSid, atMs: failedAtMs, identity: user };
+    }),
+    ...rows.map((row) => {
+      const { challengeSid, atMs } = row;
+      return { challengeSid, atMs, identity: row.person === person ? sought : undefined, row };
+    }),
+  ];
+  if (identity !== undefined) traces.push({ challengeSid: sought, atMs: Infinity, identity });
   return {
-    rows: shown.toSorted((a, b) => b.atMs - a.atMs),
+    /** How many requests. */
+    found: rows.length,
     deadLetters: letters.map(({ row }) => row),
+    /** The waits of `process`, which responds. */
     waits: waits.map((wait) => toWaitRow(wait, reveals)),
-    process: processName,
-    isShared: journal.isShared,
-    challenges,
+    process: PROCESS,
+    challenges: await Promise.all(chooseNewest(traces).map((one) => askService(one, all, opened))),
+    /** Why the service has told no challenges of the user. */
+    problem,
   };
 }
 
 /** Reads all dead letters, as the store knows no identity. */
 async function searchDeadLetters(
   sought: string,
-  { queue, journal, reveals }: SearchedPlaces,
+  { queue, journal, reveals }: OpenConsole,
 ): Promise<{ row: DeadLetterRow; identity: string | undefined }[]> {
   const letters: { row: DeadLetterRow; identity: string | undefined }[] = [];
   for await (const deadLetter of queue?.deadLetters({ newestFirst: true }) ?? []) {
@@ -104,70 +93,110 @@ async function searchDeadLetters(
   return letters;
 }
 
-/** Joins the traces of each challenge; returns the newest challenges. */
-function chooseNewest(traces: readonly Trace[]): (Trace & { challengeSid: string })[] {
-  const byChallenge = groupBy(traces, ({ challengeSid = "" }) => challengeSid);
-  byChallenge.delete("");
-  return [...byChallenge]
-    .map(([challengeSid, same]) => ({
-      challengeSid,
-      atMs: Math.max(...same.map(({ atMs }) => atMs)),
-      identity: same.find(({ identity }) => identity !== undefined)?.identity,
-      row: same.find(({ row }) => row?.isAuthenticated === true)?.row,
-    }))
-    .toSorted((a, b) => b.atMs - a.atMs)
-    .slice(0, MAX_CHALLENGES);
+const challengesSchema = z.looseObject({ challenges: z.array(challengeSchema) });
+
+/** Lists the newest challenges of a user at the service, or why it does not tell them. */
+async function listChallenges(
+  entityIdentity: string,
+  client: AdminClient,
+): Promise<{ told: Trace[]; problem: string | undefined }> {
+  const access = accesses.get(client);
+  if (access === undefined) return { told: [], problem: "NOT_ASKED" };
+  try {
+    const { entityIdentity: user } = parseInput("user", factorUserSchema, { entityIdentity });
+    const path = `/Entities/${encodeURIComponent(user)}/Challenges`;
+    const url = `${access.serviceUrl}${path}?Order=desc&PageSize=${MAX_CHALLENGES}`;
+    const { challenges } = await access.send({ method: "GET", url }, challengesSchema);
+    const told = challenges.map((challenge) => ({
+      challengeSid: challenge.sid,
+      atMs: Date.parse(challenge.date_created ?? "") || 0,
+      identity: user,
+      challenge,
+    }));
+    return { told, problem: undefined };
+  } catch (error) {
+    return { told: [], problem: nameProblem(error) };
+  }
 }
 
-/** Reads the identity of a request whose event is kept in memory, or in the queue. */
+/**
+ * Joins the traces of each challenge; returns the newest 3 challenges that are known, and the newest 3
+ * that are only claimed: whoever knows an identity can send requests that claim it, and hides no others.
+ */
+function chooseNewest(traces: readonly Trace[]) {
+  const byChallenge = groupBy(traces, ({ challengeSid = "" }) => challengeSid);
+  byChallenge.delete("");
+  const left = { known: MAX_CHALLENGES, claimed: MAX_CHALLENGES };
+  return [...byChallenge]
+    .map(([challengeSid, all]) => {
+      const known = all.filter(({ row }) => row?.isAuthenticated !== false);
+      const same = known.length > 0 ? known : all;
+      return {
+        challengeSid,
+        kind: same === known ? ("known" as const) : ("claimed" as const),
+        atMs: Math.max(...same.map(({ atMs }) => atMs)),
+        identity: same.find((one) => one.identity !== undefined)?.identity,
+        row: known.find(({ row }) => row !== undefined)?.row,
+        challenge: same.find(({ challenge }) => challenge !== undefined)?.challenge,
+      };
+    })
+    .toSorted((a, b) => b.atMs - a.atMs)
+    .filter(({ kind }) => left[kind]-- > 0);
+}
+
+/** Tells what the service says of a challenge, and how many of its requests arrived. */
+async function askService(
+  trace: ReturnType<typeof chooseNewest>[number],
+  all: readonly RequestRow[],
+  opened: OpenConsole,
+) {
+  const { challengeSid, challenge } = trace;
+  const own = all.filter((one) => one.challengeSid === challengeSid);
+  const arrived = { challengeSid, requests: own.length, bad: own.filter(isBad).length };
+  const fail = (problem: string) => ({ ...arrived, problem, status: null, date_responded: null });
+  const entityIdentity = trace.identity ?? (await readIdentity(trace.row, opened));
+  // A search for `<challenge SID> <identity>` asks.
+  if (entityIdentity === undefined) return fail("NOT_ASKED");
+  try {
+    const { status, date_responded } =
+      challenge ?? (await opened.client.challenges.fetch({ challengeSid, entityIdentity }));
+    return { ...arrived, problem: undefined, status, date_responded };
+  } catch (error) {
+    return fail(nameProblem(error));
+  }
+}
+
+/** Reads the identity of a request whose event is kept. */
 async function readIdentity(
-  { id, uuid = "", accountSid }: RequestRow,
-  { journal, queue }: SearchedPlaces,
+  row: RequestRow | undefined,
+  { journal, queue }: OpenConsole,
 ): Promise<string | undefined> {
-  const kept = journal instanceof MemoryJournal ? journal.find(id) : undefined;
-  const event = kept?.event ?? (await queue?.find(uuid, { accountSid }))?.event;
+  if (row === undefined) return undefined;
+  const { id, uuid = "", accountSid } = row;
+  const event = findKept(journal, id)?.event ?? (await queue?.find(uuid, { accountSid }))?.event;
   return readField(event, "entity_identity");
 }
 
-/** Shows a wait as the console may. */
+/** `NOT_FOUND`: the service has no such user or challenge. */
+function nameProblem(error: unknown): string {
+  if (!(error instanceof ApiError || error instanceof InputError)) throw error;
+  return error instanceof ApiError && error.status === 404 ? "NOT_FOUND" : error.code;
+}
+
+/** Shows a wait as the page may. */
 function toWaitRow(
   wait: ReturnType<ReceiverInspection["listPendingWaits"]>[number],
   reveals: boolean,
-): PendingWaitRow {
+) {
   const { challengeSid, entityIdentity, startMs } = wait;
   return {
     challengeSid,
     entity: reveals ? cutText(entityIdentity) : maskIdentity(entityIdentity),
-    startedAtMs: Math.round(performance.timeOrigin + startMs),
+    startedAtMs: toEpochMs(startMs),
   };
 }
 
-/** Asks the service for a challenge, if its user is known. */
-async function askService(
-  { challengeSid, identity, row }: Trace & { challengeSid: string },
-  places: SearchedPlaces,
-): Promise<FoundChallenge> {
-  const { client, history } = places;
-  const own = history.rows.filter((one) => one.challengeSid === challengeSid);
-  const found = {
-    challengeSid,
-    status: null,
-    date_responded: null,
-    problem: undefined,
-    requests: own.length,
-    bad: own.filter(isBad).length,
-  };
-  const entityIdentity = identity ?? (row && (await readIdentity(row, places)));
-  if (entityIdentity === undefined) return { ...found, problem: "NOT_ASKED" };
-  try {
-    const { status, date_responded } = await client.challenges.fetch({
-      challengeSid,
-      entityIdentity,
-    });
-    return { ...found, status, date_responded };
-  } catch (error) {
-    if (!(error instanceof ApiError || error instanceof InputError)) throw error;
-    const isMissing = error instanceof ApiError && error.status === 404;
-    return { ...found, problem: isMissing ? "NOT_FOUND" : error.code };
-  }
+/** Converts a time of `performance.now()`. */
+function toEpochMs(startMs: number): number {
+  return Math.round(performance.timeOrigin + startMs);
 }

@@ -1,14 +1,17 @@
+import { hostname } from "node:os";
 import {
+  inspectReceiver,
   MemoryJournal,
   type Count,
   type Journal,
   type JournalEntry,
+  type PushWebhooks,
+  type QueuedEvent,
   type RequestEntry,
 } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
-import type { BuildStart, ChangeRow, RequestRow, RequestState } from "./console-view";
-import { fail } from "./queue-view";
-import { groupSteps, listRows, type Steps } from "./request-row";
+import type { ConsoleQueue } from "./queue-view";
+import { groupSteps, listRows, type CanResend } from "./request-row";
 
 const DAY_MS = 24 * 60 * 60_000;
 const MINUTE_MS = 60_000;
@@ -20,23 +23,29 @@ const READ_ALL_EVERY_MS = 10 * MINUTE_MS;
 const MAX_ENTRIES = 2_000;
 /** Processes add to the counters of a minute that has just ended. */
 const LATE_MS = 2 * MINUTE_MS;
+const MAX_CHANGES = 200;
+
+/** Names this process. */
+export const PROCESS = `${process.pid} on ${hostname()}`;
+
+/** Returns the history of a receiver or a queue; without a queue it is in memory, and begins now. */
+export function openJournal(receiver?: PushWebhooks, queue?: ConsoleQueue): Journal {
+  const inspection = receiver && inspectReceiver(receiver);
+  return inspection?.openJournal(PROCESS) ?? queue?.journal ?? new MemoryJournal(PROCESS);
+}
+
+/** Returns the event of a request, if this process keeps it. */
+export function findKept(journal: Journal, id: string): QueuedEvent | undefined {
+  return journal instanceof MemoryJournal ? journal.find(id) : undefined;
+}
 
 /** What a journal had when it was read last. */
-export interface History {
-  /** The requests, the newest first. */
-  rows: readonly RequestRow[];
-  steps: Steps;
-  changes: readonly ChangeRow[];
-  builds: readonly BuildStart[];
-  counts: readonly Count[];
-  sinceMs: number;
-}
+export type History = ReturnType<typeof joinEntries>;
 
 /** Reads a journal for the pages that are open, and joins its entries. */
 export class JournalView {
   readonly journal: Journal;
-  /** Whether a dead letter can be retried. */
-  readonly #hasQueue: boolean;
+  readonly #canResend: CanResend;
   #entries: JournalEntry[] = [];
   #position: string | undefined;
   /** By minute and name. */
@@ -45,17 +54,17 @@ export class JournalView {
   #readAllAtMs = 0;
   #readAtMs = -Infinity;
   #reading: Promise<History> | undefined;
-  #history: History | undefined;
 
   constructor(journal: Journal, hasQueue: boolean) {
     this.journal = journal;
-    this.#hasQueue = hasQueue;
+    this.#canResend = (id, state) =>
+      findKept(journal, id) !== undefined || (hasQueue && state === "dead");
   }
 
   /**
    * Returns the history, which is at most a second old.
    *
-   * @throws RouterError `STORE_UNAVAILABLE`.
+   * @throws WebhookError of the store.
    */
   read(): Promise<History> {
     const nowMs = performance.now();
@@ -73,25 +82,16 @@ export class JournalView {
   }
 
   async #readNew(): Promise<History> {
-    let isSame = false;
-    try {
-      const isKnown =
-        this.#position !== undefined && performance.now() - this.#readAllAtMs < READ_ALL_EVERY_MS;
-      const added = isKnown ? await this.#readEntries(this.#position) : [];
-      isSame = isKnown && added.length === 0;
-      if (isKnown && !added.some(isErasure)) this.#entries.push(...added);
-      else await this.#readAll();
-      for (const count of await this.journal.readCounts(this.#lastMinuteMs - LATE_MS)) {
-        const key = `${count.minuteMs} ${count.name}`;
-        isSame &&= this.#counts.get(key)?.count === count.count;
-        this.#counts.set(key, count);
-        this.#lastMinuteMs = Math.max(this.#lastMinuteMs, count.minuteMs);
-      }
-    } catch (error) {
-      fail(error);
+    const isKnown =
+      this.#position !== undefined && performance.now() - this.#readAllAtMs < READ_ALL_EVERY_MS;
+    const added = isKnown ? await this.#readEntries(this.#position) : [];
+    if (isKnown && !added.some(isErasure)) this.#entries.push(...added);
+    else await this.#readAll();
+    for (const count of await this.journal.readCounts(this.#lastMinuteMs - LATE_MS)) {
+      this.#counts.set(`${count.minuteMs} ${count.name}`, count);
+      this.#lastMinuteMs = Math.max(this.#lastMinuteMs, count.minuteMs);
     }
-    if (!isSame || this.#history === undefined) this.#history = this.#join(Date.now() - DAY_MS);
-    return this.#history;
+    return this.#join(Date.now() - DAY_MS);
   }
 
   async #readAll(): Promise<void> {
@@ -119,29 +119,36 @@ export class JournalView {
     for (const [key, { minuteMs }] of this.#counts) {
       if (minuteMs < sinceMs) this.#counts.delete(key);
     }
-    const entries = this.#entries;
-    const steps = groupSteps(entries);
-    const counts = [...this.#counts.values()].toSorted((a, b) => a.minuteMs - b.minuteMs);
-    const { journal } = this;
-    const canResend =
-      journal instanceof MemoryJournal
-        ? (id: string) => journal.find(id) !== undefined
-        : (_id: string, state: RequestState) => this.#hasQueue && state === "dead";
-    return {
-      rows: listRows(entries, steps, canResend),
-      steps,
-      changes: listChanges(entries),
-      builds: listBuilds(entries),
-      counts,
-      sinceMs: Math.min(entries[0]?.atMs ?? Infinity, counts[0]?.minuteMs ?? Infinity, Date.now()),
-    };
+    return joinEntries(this.#entries, [...this.#counts.values()], this.#canResend);
   }
 }
 
+function joinEntries(
+  entries: readonly JournalEntry[],
+  added: readonly Count[],
+  canResend: CanResend,
+) {
+  const steps = groupSteps(entries);
+  const counts = added.toSorted((a, b) => a.minuteMs - b.minuteMs);
+  return {
+    /** The newest first. */
+    rows: listRows(entries, steps, canResend),
+    steps,
+    /** The last writes of people, the newest first. */
+    changes: entries
+      .filter((entry) => entry.kind === "change")
+      .toReversed()
+      .slice(0, MAX_CHANGES),
+    builds: listBuilds(entries),
+    counts,
+    /** 24 hours ago, or when its first process started. */
+    sinceMs: Math.min(entries[0]?.atMs ?? Infinity, counts[0]?.minuteMs ?? Infinity, Date.now()),
+  };
+}
+
 /**
- * Removes what the store removes meanwhile, so that a process that has read for long shows no other rows
- * than one that has just started: beyond the bound, the oldest of the account, or of the code of
- * rejected requests, with the most.
+ * Removes what the store removes meanwhile, as a process that has just started reads nothing else:
+ * beyond the bound, the oldest of the account, or of the code of rejected requests, with the most.
  */
 function trimEntries(entries: JournalEntry[]): JournalEntry[] {
   const removed = new Set<JournalEntry>();
@@ -158,28 +165,16 @@ function trimEntries(entries: JournalEntry[]): JournalEntry[] {
     const over = ranked.toSorted((a, b) => a.turn - b.turn).slice(MAX_ENTRIES);
     for (const { entry } of over) removed.add(entry);
   }
-  return removed.size === 0 ? entries : entries.filter((entry) => !removed.has(entry));
+  return entries.filter((entry) => !removed.has(entry));
 }
 
-/** Whether entries were removed, which were read before. */
+/** Whether entries that were read before are removed. */
 function isErasure(entry: JournalEntry): boolean {
   return entry.kind === "change" && entry.action === "user-data.erase";
 }
 
-const MAX_CHANGES = 200;
-
-function listChanges(entries: readonly JournalEntry[]): ChangeRow[] {
-  const changes = entries.filter((entry) => entry.kind === "change").toReversed();
-  return changes.slice(0, MAX_CHANGES).map((change) => {
-    const { atMs, action, by, sid, uuid, error, count, status, code } = change;
-    return { atMs, action, by, sid, uuid, error, count, status, code };
-  });
-}
-
-/** Lists where another build begins. */
-function listBuilds(entries: readonly JournalEntry[]): BuildStart[] {
+/** Lists the first process of each build, the oldest first. */
+function listBuilds(entries: readonly JournalEntry[]) {
   const starts = entries.filter(({ kind }) => kind === "start").toSorted((a, b) => a.atMs - b.atMs);
-  return starts
-    .filter(({ build }, index) => index === 0 || build !== starts[index - 1]?.build)
-    .map(({ build, atMs }) => ({ build, atMs }));
+  return starts.filter(({ build }, index) => index === 0 || build !== starts[index - 1]?.build);
 }

@@ -1,35 +1,29 @@
 import * as z from "zod";
+import type { Journal } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
 import { SID_DIGITS } from "../../kit/sid";
-import type { FailedRequests, RequestFilter, RequestRow } from "./console-view";
-import { nameEvent } from "./request-row";
+import { nameEvent, type RequestRow } from "./request-row";
 
-const name = z.string().max(256);
+const name = z.string().max(256).optional();
+const BAD = ["rejected", "failed", "failing", "dead"] as const;
+const GOOD = ["handled", "stored", "discarded", "duplicate", "conflict"] as const;
 
-/** The schema of {@link RequestFilter}. */
+/** The schema of a {@link RequestFilter}. */
 export const filterSchema = z.strictObject({
-  state: z
-    .enum([
-      "bad",
-      "accepted",
-      "handled",
-      "stored",
-      "failing",
-      "dead",
-      "discarded",
-      "duplicate",
-      "conflict",
-      "rejected",
-      "failed",
-    ])
-    .optional(),
-  code: name.optional(),
-  type: name.optional(),
-  build: name.optional(),
+  /** `bad`: rejected, failed, failing or dead; `accepted`: all others. */
+  state: z.enum(["bad", "accepted", ...BAD, ...GOOD]).optional(),
+  code: name,
+  type: name,
+  build: name,
   fromMs: z.number().optional(),
+  /** The time after the last. */
   toMs: z.number().optional(),
+  /** An identity or a pseudonym, exact; or a part of the uuid, of a SID or of the path. */
   text: z.string().max(1_100).optional(),
 });
+
+/** Which requests to show; a member that is undefined selects all. */
+export type RequestFilter = z.output<typeof filterSchema>;
 
 const CHALLENGE_AND_IDENTITY = new RegExp(`^(YC${SID_DIGITS})\\s+(.+)$`);
 
@@ -39,18 +33,17 @@ export function readSought(text: string): { sought: string; identity: string | u
   return { sought, identity };
 }
 
-const BAD: ReadonlySet<string> = new Set(["rejected", "failed", "failing", "dead"]);
-
 /** Whether a request was rejected, or its handlers failed. */
-export const isBad = ({ state }: RequestRow): boolean => BAD.has(state);
+export const isBad = ({ state }: RequestRow): boolean => (BAD as readonly string[]).includes(state);
 
-/** Selects the rows of a filter; `person` is the pseudonym of its text. */
-export function selectRows(
+/** Selects the rows of a filter. */
+export async function selectRows(
   rows: readonly RequestRow[],
   { state, code, type, build, fromMs = 0, toMs = Infinity, text = "" }: RequestFilter,
-  person: string | undefined,
-): RequestRow[] {
-  const sought = readSought(text).sought.toLowerCase();
+  journal: Journal,
+): Promise<RequestRow[]> {
+  const { sought } = readSought(text);
+  const person = sought === "" ? undefined : await journal.createPseudonym(sought);
   return rows.filter(
     (row) =>
       (state === undefined ||
@@ -62,7 +55,7 @@ export function selectRows(
       (build === undefined || build === row.build) &&
       row.atMs >= fromMs &&
       row.atMs < toMs &&
-      (sought === "" || row.person === person || hasText(row, sought)),
+      (sought === "" || row.person === person || hasText(row, sought.toLowerCase())),
   );
 }
 
@@ -95,12 +88,13 @@ export function selectFailed(
 
 const MAX_ERRORS = 10;
 
-/** Describes what a run of failed requests would run again. */
-export function describeFailed(failed: readonly RequestRow[]): FailedRequests {
+/** Describes what a run of failed requests would run again, with the most frequent errors first. */
+export function describeFailed(failed: readonly RequestRow[]) {
   const byError = groupBy(failed, ({ failure, code = "" }) => failure ?? code);
   const errors = [...byError].map(([error, { length }]) => ({ error, count: length }));
   return {
     count: failed.length,
+    /** How many users they have. */
     users: new Set(failed.flatMap(({ person }) => person ?? [])).size,
     firstAtMs: failed[0]?.atMs,
     lastAtMs: failed.at(-1)?.atMs,

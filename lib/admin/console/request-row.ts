@@ -5,18 +5,23 @@ import {
   type StepEntry,
 } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
-import type { RequestResult, RequestRow, RequestState, Resent, StepView } from "./console-view";
 
-/** The steps of events by {@link nameEvent}, the oldest first. */
-export type Steps = ReadonlyMap<string, readonly StepEntry[]>;
+/** One webhook request, and what became of it. */
+export type RequestRow = ReturnType<typeof toRow>;
+
+/** A result, until its event is run by a worker. `failing`: another attempt follows. */
+type RequestState = RequestEntry["result"] | "failing" | "dead" | "discarded";
+
+/** Whether the handlers of a request may run again. */
+export type CanResend = (id: string, state: RequestState) => boolean;
 
 /** Names an event: accounts may use the same uuid. */
 export function nameEvent({ accountSid, uuid }: Pick<RequestEntry, "accountSid" | "uuid">): string {
   return `${accountSid} ${uuid}`;
 }
 
-/** Groups the steps of a journal by their event. */
-export function groupSteps(entries: readonly JournalEntry[]): Steps {
+/** Groups the steps of a journal by {@link nameEvent}, the oldest first. */
+export function groupSteps(entries: readonly JournalEntry[]) {
   const steps = entries.filter((entry) => entry.kind === "step");
   // Workers write once a second, each at another time.
   return groupBy(
@@ -28,20 +33,22 @@ export function groupSteps(entries: readonly JournalEntry[]): Steps {
 /** Makes the rows of a journal, the newest first. */
 export function listRows(
   entries: readonly JournalEntry[],
-  steps: Steps,
-  canResend: (id: string, state: RequestState) => boolean,
+  steps: ReturnType<typeof groupSteps>,
+  canResend: CanResend,
 ): RequestRow[] {
   const attempts = new Map<string, number>();
   return entries
     .filter((entry): entry is RequestEntry => "result" in entry)
     .toSorted((a, b) => a.atMs - b.atMs)
     .map((entry) => {
-      const name = nameEvent(entry);
       // An unverified request must not change the row of another one.
-      const attempt = entry.isAuthenticated ? (attempts.get(name) ?? 0) + 1 : 1;
-      if (entry.isAuthenticated) attempts.set(name, attempt);
-      const own = entry.isAuthenticated ? (steps.get(name) ?? []) : [];
-      return toRow(entry, attempt, own, canResend);
+      if (!entry.isAuthenticated) return toRow(entry, 1, [], canResend);
+      const name = nameEvent(entry);
+      const attempt = (attempts.get(name) ?? 0) + 1;
+      attempts.set(name, attempt);
+      // The steps of a duplicate are of the first delivery.
+      const isDropped = entry.result === "duplicate" || entry.result === "conflict";
+      return toRow(entry, attempt, isDropped ? [] : (steps.get(name) ?? []), canResend);
     })
     .toReversed();
 }
@@ -50,28 +57,29 @@ function toRow(
   entry: RequestEntry,
   attempt: number,
   steps: readonly StepEntry[],
-  canResend: (id: string, state: RequestState) => boolean,
-): RequestRow {
-  // Those of a dropped delivery are of the first one.
-  const own = DROPPED.has(entry.result) ? [] : steps;
-  const last = own.at(-1);
-  const state = findState(entry.result, own);
+  canResend: CanResend,
+) {
+  const last = steps.at(-1);
+  const state = findState(entry.result, last);
   const hasFailed = state === "failing" || state === "dead" || last?.what === "failed";
   // Each field by its name: for the spreads of 4,000 rows, Node 20 needs 40 ms.
   return {
     id: entry.id,
     atMs: entry.atMs,
     durationMs: entry.durationMs,
-    handlersMs: own.findLast(({ durationMs }) => durationMs !== undefined)?.durationMs,
+    /** How long the last attempt of the handlers took; undefined without one after the response. */
+    handlersMs: steps.findLast(({ durationMs }) => durationMs !== undefined)?.durationMs,
     state,
     status: entry.status,
     code: entry.code,
-    message: describeState(state, own) ?? entry.message,
+    /** The message of the error, why no handler ran, or what became of the event. */
+    message: describeState(state, last) ?? entry.message,
     failure: hasFailed ? last?.error : entry.failure,
+    /** Which delivery of its uuid it is among the rows, from 1. */
     attempt,
     isAuthenticated: entry.isAuthenticated,
     type: entry.type,
-    version: entry.version,
+    version: entry.version as string | undefined,
     uuid: entry.uuid,
     accountSid: entry.accountSid,
     factorSid: entry.factorSid,
@@ -89,14 +97,12 @@ function toRow(
     isTest: entry.isAuthenticated && entry.uuid?.startsWith(INVENTED_PREFIXES.console) === true,
     explanation: entry.explanation,
     canResend: canResend(entry.id, state),
-    resent: findResent(own),
+    resent: findResent(steps),
   };
 }
 
-const DROPPED: ReadonlySet<string> = new Set(["duplicate", "conflict"]);
-
-function findState(result: RequestResult, steps: readonly StepEntry[]): RequestState {
-  const what = steps.at(-1)?.what;
+function findState(result: RequestEntry["result"], last: StepEntry | undefined): RequestState {
+  const what = last?.what;
   if (result === "stored") {
     if (what === "failed") return "failing";
     return what === undefined || what === "retried" || what === "resent" ? "stored" : what;
@@ -105,8 +111,8 @@ function findState(result: RequestResult, steps: readonly StepEntry[]): RequestS
   return result === "handled" && what === "failed" ? "failed" : result;
 }
 
-function describeState(state: RequestState, steps: readonly StepEntry[]): string | undefined {
-  const { attempt, by = "An operator", what } = steps.at(-1) ?? {};
+function describeState(state: RequestState, last: StepEntry | undefined): string | undefined {
+  const { attempt, by = "An operator", what } = last ?? {};
   if (state === "failing") return `Attempt ${attempt} failed: its event will run again.`;
   if (state === "dead") return `Attempt ${attempt} failed: its event is a dead letter.`;
   if (state === "discarded") return `${by} discarded its event.`;
@@ -114,17 +120,11 @@ function describeState(state: RequestState, steps: readonly StepEntry[]): string
   return undefined;
 }
 
-function findResent(steps: readonly StepEntry[]): Resent | undefined {
-  const last = steps.findLast(({ what }) => what === "retried" || what === "resent");
-  if (last === undefined) return undefined;
-  const { atMs, by, error } = last;
-  const after = steps.slice(steps.indexOf(last) + 1);
-  const hasFailed = after.some(({ what }) => what === "failed" || what === "dead");
+/** The last run of the handlers that a person started; `problem` says why it failed again. */
+function findResent(steps: readonly StepEntry[]) {
+  const index = steps.findLastIndex(({ what }) => what === "retried" || what === "resent");
+  const { atMs, by, error } = steps[index] ?? {};
+  if (atMs === undefined) return undefined;
+  const hasFailed = steps.slice(index).some(({ what }) => what === "failed" || what === "dead");
   return { atMs, by, problem: error ?? (hasFailed ? "It failed again." : undefined) };
-}
-
-/** Shows a step as the page may. */
-export function toStepView(step: StepEntry): StepView {
-  const { atMs, what, attempt, durationMs, process, error, by } = step;
-  return { atMs, what, attempt, durationMs, process, error, by };
 }

@@ -1,21 +1,23 @@
 import * as z from "zod";
 import {
   type Journal,
-  MemoryJournal,
   type PushWebhooks,
   type QueuedEvent,
   type ReceiverInspection,
 } from "../../core/door";
-import type { RequestRow, ResendChoice } from "./console-view";
-import type { History } from "./journal-view";
+import { findKept, type History } from "./journal-view";
 import type { ConsoleQueue } from "./queue-view";
 import { filterSchema, selectFailed, selectRows } from "./request-filter";
+import type { RequestRow } from "./request-row";
 
-/** The schema of {@link ResendChoice}. */
+/** The schema of a {@link ResendChoice}. */
 export const resendSchema = z.union([
   z.strictObject({ ids: z.array(z.string().max(100)).min(1).max(1_000) }),
   z.strictObject({ filter: filterSchema, untilMs: z.number() }),
 ]);
+
+/** Some requests, or what failed of a filter until the response that counted it. */
+export type ResendChoice = z.output<typeof resendSchema>;
 
 /** Lists the requests of a choice that may run again, the oldest first. */
 export async function chooseRequests(
@@ -27,15 +29,12 @@ export async function chooseRequests(
     const ids = new Set(choice.ids);
     return rows.filter(({ id }) => ids.has(id)).toReversed();
   }
-  const { filter, untilMs } = choice;
-  const { text = "" } = filter;
-  const person = text === "" ? undefined : await journal.createPseudonym(text);
-  const failed = selectFailed(selectRows(rows, filter, person), rows);
-  return failed.filter(({ atMs }) => atMs <= untilMs);
+  const failed = selectFailed(await selectRows(rows, choice.filter, journal), rows);
+  return failed.filter(({ atMs }) => atMs <= choice.untilMs);
 }
 
 /** What runs the handlers again. */
-export interface Resending {
+interface Resending {
   push: PushWebhooks;
   redeliver: ReceiverInspection["redeliver"];
   queue: ConsoleQueue | undefined;
@@ -52,7 +51,7 @@ export interface Resending {
  */
 export async function resendRequest(
   { id, uuid = "", accountSid = "", receiver, isAuthenticated }: RequestRow,
-  { push, redeliver, queue, journal, by }: Resending,
+  { queue, journal, by, ...runs }: Resending,
 ): Promise<string | undefined> {
   if (!isAuthenticated) return "Its event was not accepted.";
   if (queue !== undefined) {
@@ -60,19 +59,17 @@ export async function resendRequest(
     const found = await queue.find(uuid, { accountSid });
     if (found !== undefined) return `Its event is no dead letter: it is ${found.state}.`;
   }
-  const queued = journal instanceof MemoryJournal ? journal.find(id) : undefined;
+  const queued = findKept(journal, id);
   if (queued === undefined) return "Its event is not kept here.";
-  const error = await runHandlers(queued, push, redeliver);
-  const atMs = Date.now();
-  const step = { kind: "step", what: "resent", atMs, uuid, accountSid, error, by } as const;
-  journal.append({ ...step, share: queued.authenticatedAccount });
+  const error = await runHandlers(queued, runs);
+  const step = { kind: "step", what: "resent", atMs: Date.now() } as const;
+  journal.append({ ...step, uuid, accountSid, error, by, share: queued.authenticatedAccount });
   return error;
 }
 
 async function runHandlers(
   queued: QueuedEvent,
-  push: PushWebhooks,
-  redeliver: ReceiverInspection["redeliver"],
+  { push, redeliver }: Pick<Resending, "push" | "redeliver">,
 ): Promise<string | undefined> {
   if (push.handledTypes().every((type) => type !== queued.event.type)) {
     return "No handler for it is registered in this process.";

@@ -1,56 +1,74 @@
 import * as z from "zod";
-import type { ReceiverInspection } from "../../core/door";
 import { hashText } from "../../kit/hash";
-import type { ConsoleView, RequestFilter, ShownHistory, ViewRequest } from "./console-view";
-import type { JournalView } from "./journal-view";
-import { describeFailed, filterSchema, selectFailed, selectRows } from "./request-filter";
+import { PROCESS, type JournalView } from "./journal-view";
+import type { OpenConsole } from "./open-console";
+import {
+  describeFailed,
+  filterSchema,
+  selectFailed,
+  selectRows,
+  type RequestFilter,
+} from "./request-filter";
 import { listCauses } from "./rejections";
 import { listMinutes, sumCounts } from "./totals";
 
 const MAX_ROWS = 200;
+const MAX_CLAIMS = 100;
 
-/** The schema of {@link ViewRequest}. */
-export const viewSchema = z.strictObject({
+/** The schema of a poll. */
+export const pollSchema = z.strictObject({
   filter: filterSchema,
+  /** The `position` of an earlier response for the same filter, of any process. */
   position: z.string().max(64).optional(),
 });
 
-/** Creates the function that responds to the polls of the page. */
-export function createShow(
-  view: JournalView,
-  inspection: ReceiverInspection | undefined,
-  processName: string,
-) {
-  async function showHistory(filter: RequestFilter): Promise<ShownHistory> {
-    const { journal } = view;
-    const { rows, changes, builds, counts, sinceMs } = await view.read();
-    const { text = "" } = filter;
-    const person = text === "" ? undefined : await journal.createPseudonym(text.trim());
-    const found = selectRows(rows, filter, person);
-    return {
-      isShared: journal.isShared,
-      sinceMs,
-      dropped: counts.reduce((sum, { name, count }) => sum + (name === "dropped" ? count : 0), 0),
-      rows: found.slice(0, MAX_ROWS),
-      found: found.length,
-      failed: describeFailed(selectFailed(found, rows)),
-      causes: listCauses(rows),
-      totals: sumCounts(counts, rows, inspection?.tokenCount),
-      minutes: listMinutes(counts, Date.now()),
-      builds,
-      changes,
-    };
-  }
+/** The history of requests, events and changes. */
+export type ShownHistory = Awaited<ReturnType<typeof showHistory>>;
 
-  return async function show({ filter, position: known }: ViewRequest): Promise<ConsoleView> {
-    const atMs = Date.now();
-    const shown = await showHistory(filter);
-    const position = hashText(JSON.stringify(shown));
-    return {
-      atMs,
-      position,
-      process: processName,
-      shown: position === known ? undefined : shown,
-    };
+async function showHistory(
+  filter: RequestFilter,
+  view: JournalView,
+  tokenCount: number | undefined,
+) {
+  const { journal } = view;
+  const { rows, changes, builds, counts, sinceMs } = await view.read();
+  const found = await selectRows(rows, filter, journal);
+  // Whoever knows an identity can send requests that claim it: they hide no others.
+  let claims = 0;
+  const isListed = ({ isAuthenticated }: (typeof rows)[number]) =>
+    !filter.text || isAuthenticated || ++claims <= MAX_CLAIMS;
+  return {
+    /** Whether it is of all processes, and survives them. */
+    isShared: journal.isShared,
+    sinceMs,
+    /** How many entries were dropped, because there were too many at once. */
+    dropped: counts.reduce((sum, { name, count }) => sum + (name === "dropped" ? count : 0), 0),
+    rows: found.filter(isListed).slice(0, MAX_ROWS),
+    found: found.length,
+    failed: describeFailed(selectFailed(found, rows)),
+    causes: listCauses(rows),
+    totals: sumCounts(counts, rows, tokenCount),
+    minutes: listMinutes(counts),
+    builds,
+    changes,
+  };
+}
+
+/** Responds to a poll of the page. */
+export async function show(
+  { filter, position: known }: z.output<typeof pollSchema>,
+  { view, inspection }: OpenConsole,
+) {
+  const atMs = Date.now();
+  const shown = await showHistory(filter, view, inspection?.tokenCount);
+  const position = hashText(JSON.stringify(shown));
+  return {
+    /** What is shown was read not more than a second before. */
+    atMs,
+    /** Names what is shown: it is the same in all processes that show the same. */
+    position,
+    process: PROCESS,
+    /** Undefined when nothing has changed since the position of the request. */
+    shown: position === known ? undefined : shown,
   };
 }

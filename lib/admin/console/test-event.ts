@@ -8,21 +8,21 @@ import {
   type PushWebhooks,
   type ReceiverInspection,
 } from "../../core/door";
-import type { TestEventResult } from "./console-view";
+import { nameFailure } from "../rehearsal/probe";
 
-/** The schema of {@link TestEventChoice}. */
+/** The schema of a {@link TestEventChoice}. */
 export const testEventSchema = z.strictObject({
   type: z.enum(PUSH_EVENT_TYPES),
   /** `"direct"`: to the receiver in this process. `"network"`: to its publicUrl. */
   via: z.enum(["direct", "network"]).default("direct"),
 });
 
-/** Which test event to send, and how it reaches the receiver. */
+/** A test event to send. */
 export type TestEventChoice = z.output<typeof testEventSchema>;
 
 const TIMEOUT_MS = 15_000;
 
-/** Creates a test event that a receiver accepts; its user and its SIDs do not exist. */
+/** A receiver accepts them; the user and the SIDs do not exist. */
 function createTestParams(
   uuid: string,
   type: TestEventChoice["type"],
@@ -46,13 +46,13 @@ function createTestParams(
   });
 }
 
-/** Signs and sends a test event. It does not throw when there is no response. */
+/** Signs and sends a test event; without a response the result has a `failure`. */
 export async function sendTestEvent(
   { type, via }: TestEventChoice,
   push: PushWebhooks,
   inspection: ReceiverInspection,
   sign: NonNullable<ReceiverInspection["signRequest"]>,
-): Promise<TestEventResult> {
+) {
   const uuid = `${INVENTED_PREFIXES.console}${crypto.randomUUID()}`;
   const { url, ...signed } = sign(createTestParams(uuid, type, inspection));
   const signal = AbortSignal.timeout(TIMEOUT_MS);
@@ -66,20 +66,14 @@ export async function sendTestEvent(
   const expiry = once(signal, "abort").then((): never => signal.throwIfAborted() as never);
   expiry.catch(() => {});
   const startMs = performance.now();
+  const since = () => performance.now() - startMs;
   try {
     const sending = via === "direct" ? push.fetch(request) : fetch(request);
     const { status, body } = await Promise.race([sending, expiry]);
     await body?.cancel();
-    return { status, durationMs: performance.now() - startMs, failure: undefined, uuid };
+    return { status, durationMs: since(), failure: undefined, uuid };
   } catch (error) {
-    const failure = nameFailure(error);
-    return { status: undefined, durationMs: performance.now() - startMs, failure, uuid };
+    const failure = nameFailure(error, TIMEOUT_MS);
+    return { status: undefined, durationMs: since(), failure, uuid };
   }
-}
-
-/** Names a failure by its code: a message may hold more than the page should show. */
-function nameFailure(error: unknown): string {
-  const { name, cause } = error as { name?: unknown; cause?: { code?: unknown } };
-  if (name === "TimeoutError") return `no response within ${TIMEOUT_MS / 1_000} s`;
-  return typeof cause?.code === "string" ? cause.code : "the connection failed";
 }

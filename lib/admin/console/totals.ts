@@ -1,20 +1,16 @@
-import type { Count } from "../../core/door";
+import type { Count, RequestEntry } from "../../core/door";
 import { keepNewest } from "../../kit/keep-newest";
-import type { Minutes, RequestResult, RequestRow, TokenUse, Totals } from "./console-view";
 import { listRejections } from "./rejections";
+import type { RequestRow } from "./request-row";
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 24 * 60;
 const MAX_SHOWN_ACCOUNTS = 10;
 const MAX_TOKENS = 16;
 
-/** Adds up the counts of a journal; the senders of rejected requests are those of its rows. */
-export function sumCounts(
-  counts: readonly Count[],
-  rows: readonly RequestRow[],
-  tokenCount = 0,
-): Totals {
-  const byResult: Record<RequestResult, number> = {
+/** Adds up the counts of a journal; its rows have the senders of rejected requests. */
+export function sumCounts(counts: readonly Count[], rows: readonly RequestRow[], tokenCount = 0) {
+  const byResult: Record<RequestEntry["result"], number> = {
     handled: 0,
     stored: 0,
     duplicate: 0,
@@ -26,22 +22,24 @@ export function sumCounts(
   const attempts = { handled: 0, failed: 0 };
   for (const { name, count } of counts) {
     const [kind = "", member = ""] = name.split(":", 2);
-    if (kind === "result") byResult[member as RequestResult] += count;
+    if (kind === "result") byResult[member as keyof typeof byResult] += count;
     else if (kind === "code") byCode[member] = (byCode[member] ?? 0) + count;
     else if (kind === "attempt") attempts[member as keyof typeof attempts] += count;
   }
   return {
     received: Object.values(byResult).reduce((sum, count) => sum + count, 0),
+    /** By the response: an event of a queue is "stored", also when its handlers fail later. */
     byResult,
     byCode,
+    /** Attempts of the handlers after the response. */
     attempts,
     rejections: listRejections(counts, rows),
     rotation: listTokenUse(counts, tokenCount),
   };
 }
 
-/** Lists the accounts of which another than the first token was used, or may be: the last ones. */
-function listTokenUse(counts: readonly Count[], tokenCount: number): TokenUse[] {
+/** Lists the last accounts with several tokens: the requests of each token, and the last minute. */
+function listTokenUse(counts: readonly Count[], tokenCount: number) {
   const accounts = new Map<string, { count: number; lastAtMs: number | undefined }[]>();
   for (const { name, minuteMs, count } of counts) {
     const [, accountSid = "", index = ""] = /^token:(.*):(\d+)$/.exec(name) ?? [];
@@ -61,28 +59,21 @@ function listTokenUse(counts: readonly Count[], tokenCount: number): TokenUse[] 
     .map(([accountSid, tokens]) => ({ accountSid, tokens }));
 }
 
-/** Counts the requests and the attempts of the last 24 hours by the minute. */
-export function listMinutes(counts: readonly Count[], nowMs: number): Minutes {
-  const startMs = (Math.floor(nowMs / MINUTE_MS) - DAY_MINUTES + 1) * MINUTE_MS;
+/** Counts the requests, and the attempts that failed, of the last 24 hours by the minute. */
+export function listMinutes(counts: readonly Count[]) {
+  const startMs = (Math.floor(Date.now() / MINUTE_MS) - DAY_MINUTES + 1) * MINUTE_MS;
   const create = () => Array.from({ length: DAY_MINUTES }, () => 0);
-  const minutes = { startMs, accepted: create(), bad: create(), handled: create() };
+  const minutes = { startMs, accepted: create(), bad: create() };
   for (const { name, minuteMs, count } of counts) {
     const index = (minuteMs - startMs) / MINUTE_MS;
-    const series = SERIES[name];
-    if (series !== undefined && index in minutes.accepted) {
-      minutes[series][index] = (minutes[series][index] ?? 0) + count;
+    const isBad = BAD.has(name);
+    const isCounted = isBad || name.startsWith("result:");
+    if (isCounted && index in minutes.accepted) {
+      const series = minutes[isBad ? "bad" : "accepted"];
+      series[index] = (series[index] ?? 0) + count;
     }
   }
   return minutes;
 }
 
-const SERIES: Readonly<Record<string, "accepted" | "bad" | "handled">> = {
-  "result:handled": "accepted",
-  "result:stored": "accepted",
-  "result:duplicate": "accepted",
-  "result:conflict": "accepted",
-  "result:rejected": "bad",
-  "result:failed": "bad",
-  "attempt:failed": "bad",
-  "attempt:handled": "handled",
-};
+const BAD: ReadonlySet<string> = new Set(["result:rejected", "result:failed", "attempt:failed"]);

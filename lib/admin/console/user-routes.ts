@@ -4,25 +4,25 @@ import { sidSchema } from "../client/schemas";
 import type { Route } from "../http/route";
 import type { ConsoleQueue } from "./queue-view";
 
-const queueUserSchema = z.strictObject({
+const input = z.strictObject({
   accountSid: sidSchema("AC"),
   entityIdentity: z.string().min(1).max(1_000),
 });
 
-/** Lists the routes on the data of a user. Each is a POST, as the address of a request is in many logs. */
+/** Lists the routes on the data of a user. */
 export function listUserRoutes(queue: ConsoleQueue): Route[] {
   return [
     {
       method: "post",
       path: "/console/user-data/count",
-      input: queueUserSchema,
+      input,
       run: (_req, user: QueueUser) => queue.countUserData(user),
     },
     {
       method: "post",
       path: "/console/user-data/erase",
       action: "user-data.erase",
-      input: queueUserSchema,
+      input,
       async run(_req, user: QueueUser, audited) {
         const erased = await queue.eraseUserData(user);
         audited.count = Object.values({ ...erased }).reduce((sum, count) => sum + count, 0);

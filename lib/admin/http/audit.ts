@@ -1,7 +1,7 @@
 import { decodeSafely } from "../../kit/text";
 import { isSid } from "../../kit/sid";
 
-/** Name of a write. */
+/** The name of a write. */
 export type AuditAction =
   | `${"key" | "webhook"}.${"create" | "update" | "delete"}`
   | "dead-letter.retry"
@@ -11,47 +11,40 @@ export type AuditAction =
   | "test-event.send"
   | "user-data.erase";
 
-/** Audit entry of one request that writes, successful or rejected. */
+/** The audit entry of a request that writes, successful or rejected. */
 export interface AuditEntry {
-  /** The write; undefined when the router has no route of that method and path. */
+  /** The write; undefined if the router has no such route. */
   readonly action: AuditAction | undefined;
-  /** Person or program that sent the request: the result of the option `actor`. */
+  /** The result of the option `actor`: who sent the request. */
   readonly actor: string | undefined;
-  /**
-   * The SID of the Key or Webhook: SK or YW and 32 hexadecimal digits (specification, section 2).
-   * Undefined when the path has none, a malformed one, or nothing was created.
-   */
+  /** The Key or Webhook: SK or YW and 32 hexadecimal digits (section 2); undefined without such a SID. */
   readonly sid: string | undefined;
-  /** The uuid of the dead letter, of the test event or of the event that was sent again; undefined when there are several or none. */
+  /** The only dead letter, test event, or event that was run again. */
   readonly uuid?: string | undefined;
   /** The error whose dead letters were chosen, without values of the events. */
   readonly error?: string | undefined;
-  /**
-   * How many dead letters were changed, also when the rest failed; of a successful
-   * `user-data.erase`, how many events, dead letters and outcomes were erased. No entry names their user.
-   */
+  /** How many events were changed, also when the rest failed, or erased. No entry names their user. */
   readonly count?: number | undefined;
-  /** HTTP status of the response. */
+  /** The earlier values of what a `webhook.update` changed, without user info of a URL. */
+  readonly before?: Readonly<Record<string, unknown>> | undefined;
+  /** The HTTP status of the response. */
   readonly status: number;
   /**
-   * Code of the error; undefined after a successful write. Of an event that was sent again, why its
-   * handlers did not succeed; of a test event, its failure, or the status if it is not 200; of a
-   * rehearsal of which a link failed, `REHEARSAL_FAILED`.
+   * The code of the error; undefined after a successful write. Of an event that was run again, why its
+   * handlers failed; of a test event, its failure or a status other than 200; `REHEARSAL_FAILED`;
+   * `STOPPED` by the person.
    */
   readonly code: number | string | undefined;
 }
 
 /** Fields of an audit entry that a route sets while it runs. */
 export type Audited = {
-  -readonly [Name in "uuid" | "error" | "count" | "code"]?: AuditEntry[Name];
+  -readonly [Name in "uuid" | "error" | "count" | "before" | "code"]?: AuditEntry[Name];
 };
 
 const SAFE_METHODS: ReadonlySet<string> = new Set(["get", "head", "options"]);
 
-/**
- * Creates the function that describes the write of a request to one of these routes; undefined for
- * GET, HEAD and OPTIONS, and for a route without an action, which only read.
- */
+/** Creates the function that describes the write of a request; undefined for one that only reads. */
 export function createAudit(
   routes: readonly { method: string; path: string; action?: AuditAction | undefined }[],
 ) {
@@ -73,7 +66,7 @@ export function createAudit(
     const sid = decodeSafely(matching[0]?.pattern.exec(path)?.[1] ?? "");
     return {
       action: own?.action,
-      // Log only SIDs: any other text of a client may hold control characters for a terminal.
+      // Any other text of a client may hold control characters for a terminal.
       sid: isSid("SK", sid) || isSid("YW", sid) ? sid : undefined,
     };
   };

@@ -8,13 +8,10 @@ const LIMIT_BYTES = 65_536;
 const parseBody = promisify(bodyParser.json({ limit: LIMIT_BYTES, strict: false }));
 
 /**
- * Reads the JSON body of a request, also when the app parsed it before.
+ * Reads the JSON body of a request, also when the app parsed it before. It must be application/json: a
+ * form of another site cannot send that, and a script needs a CORS preflight.
  *
- * Requires application/json, which protects against cross-site forms: a form cannot send JSON, and a
- * script of another origin needs a CORS preflight.
- *
- * @throws RouterError 415 for another content type, 400 for invalid JSON, 413 for more than 64 KiB,
- *   500 for a body that another middleware consumed without parsing it.
+ * @throws RouterError
  */
 export async function readJson(req: Request, res: Response): Promise<unknown> {
   if (req.is("application/json") !== "application/json") {

@@ -6,13 +6,12 @@ import type { AuditAction, Audited } from "./audit";
 export interface Route {
   method: "get" | "post" | "patch" | "delete";
   path: string;
-  /** Name of the write in the audit; undefined for a route that only reads. */
+  /** Undefined for a route that only reads. */
   action?: AuditAction;
-  /** What it does, for the OpenAPI document; undefined for a route of the console. */
+  /** For the OpenAPI document, which has no route of the console. */
   summary?: string;
-  /** The schema of its JSON body. */
   input?: z.ZodType;
-  /** The schema of its response: other members are removed. */
+  /** The response: other members are removed. */
   output?: z.ZodType;
   /** @default 200 */
   status?: number;

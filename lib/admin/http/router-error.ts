@@ -1,8 +1,9 @@
+import { WebhookError } from "../../core/door";
 import { SID_DIGITS } from "../../kit/sid";
 import { ApiError, FAILURE_MESSAGES } from "../client/api-error";
 import { InputError } from "../client/input-error";
 
-/** Error that the router responds with: its code is a number of the service, or a name of the router. */
+/** An error that the router responds with: its code is a number of the service, or a name. */
 export class RouterError extends Error {
   override readonly name = "RouterError";
 
@@ -12,22 +13,25 @@ export class RouterError extends Error {
     message: string,
     /** Value of the header `Retry-After`. */
     readonly retryAfterSeconds?: number,
-    options?: ErrorOptions,
   ) {
-    super(message, options);
+    super(message);
   }
 }
 
-/** Statuses of the service that the router responds with, too. */
+/** The router responds with these statuses of the service, too. */
 const PASSED_ON = new Set([400, 404, 409, 429]);
 
 /**
- * Converts an error to the one that the router responds with. A 401 or 403 of the service becomes a
- * 502: the user's own login did not fail. Hides the address of the service and the SID of the account.
+ * Converts an error. A 401 or 403 of the service becomes a 502: the user's own login did not fail.
+ * Hides the address of the service and the SID of the account.
  */
 export function toRouterError(error: unknown): RouterError {
   if (error instanceof RouterError) return error;
   if (error instanceof InputError) return new RouterError(400, error.code, error.message);
+  if (error instanceof WebhookError) {
+    const message = "The store of the queue does not respond. The reason is in the log of the app.";
+    return new RouterError(503, "STORE_UNAVAILABLE", message);
+  }
   if (!(error instanceof ApiError)) {
     return new RouterError(500, "INTERNAL", "The router failed. The reason is in its log.");
   }
@@ -49,7 +53,6 @@ export function toRouterError(error: unknown): RouterError {
   return new RouterError(502, "UPSTREAM_FAILED", `The service responded ${status}.`);
 }
 
-/** Removes URLs, paths, the account SID and credentials from a message of the service. */
 function hideUpstream(message: string): string {
   return message
     .replace(/ ?(?:https?:\/\/|\/)\S*/gi, "")

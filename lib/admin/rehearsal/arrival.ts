@@ -1,26 +1,25 @@
+import { setTimeout as sleep } from "node:timers/promises";
 import type { ReceiverInspection, WebhookError } from "../../core/door";
-import type { DurableQueue, EventStatus, QueueUser } from "../../durable";
+import type { EventStatus, QueueUser } from "../../durable";
 import { hasMethods } from "../../kit/validate-options";
+import type { ConsoleQueue } from "../console/queue-view";
 
 type ObservedRequest = Parameters<Parameters<ReceiverInspection["observe"]>[0]>[0];
 
-/** What the rehearsal asks the queue of a receiver. */
-interface WatchedQueue extends Pick<DurableQueue, "countUserData" | "deadLetters"> {
-  find(uuid: string, options: { accountSid: string }): Promise<EventStatus | undefined>;
-  stats(): Promise<{ workers?: number | undefined }>;
-}
+const POLL_MS = 200;
 
 /** The request of a wait that has resolved is observed within this time, if it is in this process. */
 const SEEN_MS = 1_000;
 
 const FINAL: ReadonlySet<EventStatus["state"]> = new Set(["handled", "discarded", "dead"]);
 
-/** What became of the webhook request of a challenge, as far as this process can see. */
+/** What became of a login, as far as this process can see: its webhook request, and its wait. */
 export class Arrival {
-  readonly #inspection: ReceiverInspection;
+  readonly inspection: ReceiverInspection;
   readonly #challengeSid: string;
   readonly #user: QueueUser;
-  readonly #stop: () => void;
+  readonly #stopObserving: () => void;
+  readonly #stopWaiting = new AbortController();
   /** Since when durations count. */
   readonly startMs = performance.now();
   /** The request of the challenge. */
@@ -34,24 +33,46 @@ export class Arrival {
   /** The errors of the failed attempts, the last one at the end; none of a retry in another process. */
   failures: readonly string[] = [];
   workers: number | undefined;
+  /** When the wait resolved by a webhook request; undefined if it has not. */
+  resolvedMs: number | undefined;
+  /** Why the wait was rejected. */
+  waitError: WebhookError | undefined;
 
-  constructor(inspection: ReceiverInspection, challengeSid: string, user: QueueUser) {
-    this.#inspection = inspection;
+  /** Observes the requests of a receiver, and waits for a challenge as an app does. */
+  constructor(
+    inspection: ReceiverInspection,
+    challengeSid: string,
+    user: QueueUser,
+    timeoutMs: number,
+  ) {
+    this.inspection = inspection;
     this.#challengeSid = challengeSid;
     this.#user = user;
-    this.#stop = inspection.observe((observed) => this.#note(observed));
+    this.#stopObserving = inspection.observe((observed) => this.#note(observed));
+    const { signal } = this.#stopWaiting;
+    inspection.waitForChallenge({ challengeSid, ...user, timeoutMs, signal }).then(
+      // The service's own word does not prove that its webhook request arrives.
+      ({ source }) => (this.resolvedMs = source === "webhook" ? performance.now() : undefined),
+      (error: WebhookError) => (this.waitError = error),
+    );
   }
 
-  /**
-   * Asks the queue, if there is one.
-   *
-   * @param sinceWaitMs how long ago the wait resolved; undefined if it has not.
-   * @param isLast whether to look also for an event of another process whose wait has not resolved.
-   */
-  async look(sinceWaitMs: number | undefined, isLast = false): Promise<void> {
-    const { queue } = this.#inspection;
-    if (!hasMethods(queue, ["find", "stats"])) return;
-    const watched = queue as unknown as WatchedQueue;
+  /** Waits until nothing more will happen that changes a row. */
+  async waitUntilOver(timeoutMs: number): Promise<void> {
+    const endAtMs = performance.now() + timeoutMs;
+    while (performance.now() < endAtMs) {
+      await this.#look(this.#hasLongResolved());
+      if (this.#isOver()) break;
+      await sleep(POLL_MS);
+    }
+    if (this.resolvedMs === undefined) await this.#look(true);
+  }
+
+  /** Asks the queue, if there is one, on demand also for an event that another process stored. */
+  async #look(isElsewhere: boolean): Promise<void> {
+    const { queue } = this.inspection;
+    if (!hasMethods(queue, ["find", "stats", "countUserData", "deadLetters"])) return;
+    const watched = queue as unknown as ConsoleQueue;
     try {
       ({ workers: this.workers } = await watched.stats());
       const uuid = this.request?.queued?.uuid;
@@ -60,8 +81,8 @@ export class Arrival {
         const status = await watched.find(uuid, { accountSid });
         this.state = status?.state;
         this.failures = status?.failures.map(({ error }) => error) ?? [];
-      } else if (this.request === undefined && (isLast || Number(sinceWaitMs) > SEEN_MS)) {
-        await this.#lookElsewhere(watched, sinceWaitMs !== undefined);
+      } else if (this.request === undefined && isElsewhere) {
+        await this.#lookElsewhere(watched);
       }
     } catch {
       // The rows of the store and the worker show it.
@@ -69,8 +90,7 @@ export class Arrival {
   }
 
   /** Finds the event that another process has stored by its user, whom no other event has. */
-  async #lookElsewhere(queue: WatchedQueue, hasWaited: boolean): Promise<void> {
-    if (!hasMethods(queue, ["countUserData", "deadLetters"])) return;
+  async #lookElsewhere(queue: ConsoleQueue): Promise<void> {
     const { deadLetters, active, delayed, waiting } = await queue.countUserData(this.#user);
     if (deadLetters > 0) {
       this.state = "dead";
@@ -81,21 +101,20 @@ export class Arrival {
     } else if (active > 0) this.state = "active";
     else if (delayed > 0) this.state = "delayed";
     else if (waiting > 0) this.state = "waiting";
-    else if (hasWaited) this.state = "handled";
+    else if (this.resolvedMs !== undefined) this.state = "handled";
   }
 
-  /**
-   * Whether nothing more will happen that changes a row.
-   *
-   * @param sinceWaitMs how long ago the wait resolved; undefined if it has not.
-   */
-  isOver(sinceWaitMs: number | undefined): boolean {
-    const { request, state, failures } = this;
-    const hasWaited = sinceWaitMs !== undefined;
+  #hasLongResolved(): boolean {
+    return performance.now() - (this.resolvedMs ?? Infinity) > SEEN_MS;
+  }
+
+  #isOver(): boolean {
+    const { request, state, failures, resolvedMs } = this;
+    const hasWaited = resolvedMs !== undefined;
     if (request?.error !== undefined) return true;
-    if (this.#inspection.queue === undefined) return request !== undefined && hasWaited;
+    if (this.inspection.queue === undefined) return request !== undefined && hasWaited;
     // Another process has the request, and the queue cannot be searched.
-    if (hasWaited && request === undefined && state === undefined) return sinceWaitMs > SEEN_MS;
+    if (hasWaited && request === undefined && state === undefined) return this.#hasLongResolved();
     // Another attempt takes its time, and a worker that never comes takes for ever.
     const hasFailed = failures.at(-1)?.startsWith("HANDLER_") ?? state === "delayed";
     const isFinal = state !== undefined && (FINAL.has(state) || hasFailed);
@@ -104,7 +123,8 @@ export class Arrival {
   }
 
   close(): void {
-    this.#stop();
+    this.#stopWaiting.abort();
+    this.#stopObserving();
   }
 
   #note(observed: ObservedRequest): void {

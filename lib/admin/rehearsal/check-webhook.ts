@@ -2,7 +2,6 @@ import type { PushWebhooks } from "../../core/door";
 import { checkWebhooks, isEnabled, sends } from "../client/configuration-drift";
 import type { Webhooks } from "../client/resources";
 import type { Finding, Webhook } from "../client/webhook";
-import { describeApiError } from "./describe-api-error";
 import type { RehearsalLink, RehearsalRows } from "./report";
 
 /** The event that completes the login of a rehearsal. */
@@ -28,33 +27,26 @@ export async function checkWebhook(
   webhooks: Webhooks,
   rows: RehearsalRows,
 ): Promise<boolean> {
-  const startMs = performance.now();
-  const since = () => performance.now() - startMs;
-  const all: Webhook[] = [];
-  try {
-    for await (const webhook of webhooks.list()) all.push(webhook);
-  } catch (error) {
-    rows.fail("webhook", since(), describeApiError(error));
-    return false;
-  }
   const { publicUrl, publicUrls, methods } = push;
-  // A login that only waits has no handler.
-  const handledTypes = () => [...new Set([...push.handledTypes(), APPROVAL] as const)];
+  const all = await rows.attempt("webhook", async () => {
+    const listed: Webhook[] = [];
+    for await (const webhook of webhooks.list()) listed.push(webhook);
+    return listed;
+  });
+  if (all === undefined) return false;
   const own = all.filter(({ webhook_url }) => publicUrls.includes(webhook_url ?? ""));
-  for (const finding of await checkWebhooks(all, {
+  for (const { code, message, fix } of await checkWebhooks(all, {
     publicUrl,
     publicUrls,
     methods,
-    handledTypes,
+    // A login that only waits has no handler.
+    handledTypes: () => [...push.handledTypes(), APPROVAL],
   })) {
-    const { code, message, fix } = finding;
     const link = code === "URL_DIFFERS" ? (own.length === 0 ? "webhook" : "drift") : LINKS[code];
-    if (link !== undefined) rows.fail(link, since(), { reason: message, fix });
+    if (link !== undefined) rows.fail(link, { reason: message, fix });
   }
   if (own.length === 0) return false;
-  for (const link of ["webhook", "enabled", "types", "version", "drift"] as const) {
-    rows.ok(link, since());
-  }
+  for (const link of ["webhook", "enabled", "types", "version", "drift"] as const) rows.ok(link);
   return own.some(
     (one) =>
       isEnabled(one) &&

@@ -1,4 +1,6 @@
 import { readLimited } from "../../kit/local-server";
+import { readText } from "../../kit/thrown-value";
+import { findErrorCode } from "../client/api-error";
 import type { Problem } from "./report";
 
 const TIMEOUT_MS = 5_000;
@@ -14,9 +16,7 @@ export type Probe = "here" | "another process" | Problem;
 
 /**
  * Sends unsigned requests to a publicUrl, to find out why no webhook request arrived, until one leads
- * elsewhere than to this process.
- *
- * @param countArrived how many requests have reached the receiver of this process.
+ * elsewhere than to this process, whose receiver counts what arrives.
  */
 export async function probeUrl(publicUrl: string, countArrived: () => number): Promise<Probe> {
   let probe: Probe = "here";
@@ -41,7 +41,7 @@ async function sendProbe(publicUrl: string, countArrived: () => number): Promise
     const body = (response.body ?? []) as AsyncIterable<Uint8Array>;
     const bytes = await readLimited(body, MAX_BYTES);
     if (countArrived() > before) return "here";
-    // The receiver responds so; nothing else ends its text with a line break.
+    // Nothing else than a receiver ends its text with a line break.
     const isReceiver =
       response.headers.get("cache-control") === "no-store" && bytes?.at(-1) === LINE_BREAK;
     if (isReceiver) return "another process";
@@ -51,15 +51,16 @@ async function sendProbe(publicUrl: string, countArrived: () => number): Promise
     };
   } catch (error) {
     return {
-      reason: `publicUrl could not be reached from this process: ${nameFailure(error)}.`,
+      reason: `publicUrl could not be reached from this process: ${nameFailure(error, TIMEOUT_MS)}.`,
       fix: "Check DNS, TLS, the port and the proxy of publicUrl.",
     };
   }
 }
 
-/** Names a failure by its code: a message may hold more than the report should show. */
-export function nameFailure(error: unknown): string {
-  const { name, cause } = error as { name?: unknown; cause?: { code?: unknown } };
-  if (name === "TimeoutError") return `no response within ${TIMEOUT_MS / 1_000} s`;
-  return typeof cause?.code === "string" ? cause.code : "the connection failed";
+/** Names a failure by its code: a message may hold more than people should see. */
+export function nameFailure(error: unknown, timeoutMs: number): string {
+  if (readText(error, "name") === "TimeoutError") {
+    return `no response within ${timeoutMs / 1_000} s`;
+  }
+  return findErrorCode(error) ?? "the connection failed";
 }

@@ -1,3 +1,6 @@
+import { describeError } from "../../kit/thrown-value";
+import type { ApiError } from "../client/api-error";
+
 /**
  * A link of the chain of a login:
  *
@@ -49,16 +52,15 @@ export const REHEARSAL_LINKS = [
   "removed",
 ] as const satisfies readonly RehearsalLink[];
 
-/** One link of a rehearsal. */
+/** What has become of a link. */
 export interface RehearsalRow {
   readonly link: RehearsalLink;
   /** `"skipped"`: it was not reached, or the app does not have it. */
   readonly result: "ok" | "failed" | "skipped";
-  /** How long it took, or since when the approval was sent, in milliseconds; undefined if skipped. */
+  /** How long it took, or since the approval, in milliseconds; undefined if skipped. */
   readonly durationMs?: number | undefined;
-  /** Why it failed or was skipped, or what is particular about it. */
+  /** Why it failed or was skipped, or where it succeeded. */
   readonly reason?: string | undefined;
-  /** What to do about a failure. */
   readonly fix?: string | undefined;
 }
 
@@ -81,20 +83,35 @@ export interface Problem {
 /** The rows of a rehearsal that runs; the first result of a link counts. */
 export class RehearsalRows {
   readonly #rows = new Map<RehearsalLink, RehearsalRow>();
+  /** Since when durations count, as `performance.now()` does. */
+  startMs = performance.now();
 
-  ok(link: RehearsalLink, durationMs: number, reason?: string): void {
-    this.#add({ link, result: "ok", durationMs, reason });
+  ok(link: RehearsalLink, atMs = performance.now(), reason?: string): void {
+    this.#add({ link, result: "ok", durationMs: atMs - this.startMs, reason });
   }
 
-  fail(link: RehearsalLink, durationMs: number, { reason, fix }: Problem): void {
-    this.#add({ link, result: "failed", durationMs, reason, fix });
+  fail(link: RehearsalLink, { reason, fix }: Problem, atMs = performance.now()): void {
+    this.#add({ link, result: "failed", durationMs: atMs - this.startMs, reason, fix });
   }
 
   skip(link: RehearsalLink, reason: string): void {
     this.#add({ link, result: "skipped", reason });
   }
 
-  /** Whether a link failed. */
+  /** Runs the requests of a link from now on; adds its row and returns undefined when they fail. */
+  async attempt<Value>(
+    link: RehearsalLink,
+    send: () => Promise<Value>,
+  ): Promise<Value | undefined> {
+    this.startMs = performance.now();
+    try {
+      return await send();
+    } catch (error) {
+      this.fail(link, describeApiError(error));
+      return undefined;
+    }
+  }
+
   get hasFailed(): boolean {
     return [...this.#rows.values()].some(({ result }) => result === "failed");
   }
@@ -111,4 +128,12 @@ export class RehearsalRows {
     const rounded = durationMs === undefined ? undefined : Math.round(durationMs);
     this.#rows.set(row.link, { ...row, durationMs: rounded });
   }
+}
+
+/** Describes a failed request to the service. Rethrows what is no Error. */
+export function describeApiError(error: unknown): Problem {
+  if (!(error instanceof Error)) throw error;
+  const { serviceCode } = error as Partial<ApiError>;
+  const number = serviceCode === undefined ? "" : ` (error ${serviceCode})`;
+  return { reason: `${describeError(error)}${number}` };
 }

@@ -26,7 +26,10 @@ export class VirtualPhone {
   readonly #entityUrl: string;
   #mayExist = false;
 
-  constructor(service: ServiceAccess, identity: string) {
+  constructor(
+    service: ServiceAccess,
+    readonly identity: string,
+  ) {
     this.#service = service;
     this.#entityUrl = `${service.serviceUrl}/Entities/${encodeURIComponent(identity)}`;
   }
@@ -77,7 +80,7 @@ export class VirtualPhone {
     await this.#service.send({ method: "POST", url, form }, challengeSchema);
   }
 
-  /** Deletes the entity, and with it factor and challenge; also one whose creation was not confirmed. */
+  /** Deletes the entity with its factor and challenge, if it may exist. */
   async remove(): Promise<boolean> {
     if (!this.#mayExist) return false;
     await this.#service.send({ method: "DELETE", url: this.#entityUrl }, z.unknown());
@@ -85,7 +88,7 @@ export class VirtualPhone {
   }
 }
 
-/** Returns the headers of a response; none if the option `fetch` does not list them. */
+/** An option `fetch` may not list the headers. */
 function readHeaders(headers: ServiceResponse["headers"]): Iterable<[string, string]> {
   return Symbol.iterator in headers ? (headers as Iterable<[string, string]>) : [];
 }

@@ -2,18 +2,16 @@ import type { Request } from "express";
 import { isForOtherPage, isLocalHost } from "../../kit/local-server";
 import { parseUrl } from "../../kit/url";
 
-/** Returns whether a value is an origin as browsers send it: scheme, host and port in lower case. */
+/** Whether a value is an origin as browsers send it: scheme, host and port in lower case. */
 export function isHttpOrigin(value: unknown): boolean {
   return typeof value === "string" && /^https?:/.test(value) && parseUrl(value)?.origin === value;
 }
 
 /**
- * Returns whether a browser sent a request for a page of another origin that is not allowed.
- *
- * An `Origin` in `allowedOrigins` is allowed. Else `Sec-Fetch-Site` decides when the browser sends
- * it, otherwise `Origin` must have the host and port of the request. The scheme is compared only
- * when the request is known to have come over TLS: a proxy that terminates TLS may not tell. A
- * request with neither header comes from a script outside a browser.
+ * Whether a browser sent a request for a page of an origin that is not allowed. `Sec-Fetch-Site`
+ * decides if it is sent, else `Origin` must have the host and port of the request. The scheme is
+ * compared only when the request is known to have come over TLS: a proxy that terminates TLS may not
+ * tell. A request with neither header comes from a script outside a browser.
  */
 export function isCrossSite(req: Request, allowedOrigins: ReadonlySet<string>): boolean {
   if (allowedOrigins.has(req.headers.origin ?? "")) return false;
@@ -30,11 +28,9 @@ function isOwnOrigin(origin: string, req: Request): boolean {
 }
 
 /**
- * Returns whether the router may be reached under the host that a request names (DNS rebinding).
- *
- * A page reaches a server under a name of its own when its DNS resolves that name to the server: the
- * browser then takes both for one origin. Without `allowedHosts`, only a direct connection from the
- * same machine is limited to the names of this machine.
+ * Whether the router may be reached under the host that a request names. The DNS of a foreign page may
+ * resolve its name to this server: the browser then takes both for one origin (DNS rebinding). Without
+ * `allowedHosts`, only a direct connection from the same machine is limited to the names of it.
  */
 export function isAllowedHost(req: Request, allowedHosts: readonly string[] | undefined): boolean {
   const { remoteAddress = "", localAddress } = req.socket;
@@ -47,7 +43,7 @@ export function isAllowedHost(req: Request, allowedHosts: readonly string[] | un
   );
 }
 
-/** Reads the host of the request; X-Forwarded-Host counts only from a trusted proxy. */
+/** X-Forwarded-Host counts only from a trusted proxy. */
 function readHost(req: Request): string {
   const forwarded = req.headers["x-forwarded-host"];
   const isTrusted = forwarded !== undefined && trustsProxy(req);

@@ -5,10 +5,9 @@ import { pageQuerySchema, parseInput } from "../client/schemas";
 
 const { pageSize, page, pageToken } = pageQuerySchema.shape;
 
-/** The schemas of the parameters of a list, by their names in the query. */
+/** The parameters of a list, by their names in the query. */
 export const PAGE_PARAMETERS = { page_size: pageSize, page, page_token: pageToken };
 
-/** The schema of the query of a list, whose values are strings. */
 const pageQueryStringSchema = z.strictObject({
   page_size: numberText(pageSize.unwrap()),
   page: numberText(page.unwrap()),
@@ -25,8 +24,7 @@ function numberText(number: z.ZodInt) {
 }
 
 /**
- * Fetches the page of a list that the query of a request selects, each item as `show` returns it.
- * The links of its `meta` lead to the router.
+ * Fetches the page of a list that the query of a request selects; its links lead to the router.
  *
  * @throws InputError for an invalid query; ApiError.
  */
@@ -58,10 +56,7 @@ export async function fetchPage<Item>(
   return { [key]: items.map(show), meta };
 }
 
-/**
- * Returns the address of a path of the router, relative to the address of a request: a proxy may
- * serve the router under a prefix that it removes.
- */
+/** Links to a path relative to a request: a proxy may serve the router under a prefix that it removes. */
 export function linkFrom({ path }: { path: string }, target: string): string {
   return "../".repeat(path.split("/").length - 2) + target;
 }

@@ -68,7 +68,7 @@ function uriOf(name: string): string {
   return `#/components/schemas/${name}`;
 }
 
-/** Removes `$schema` and `$id`: a schema within an OpenAPI document must not have them. */
+/** A schema within an OpenAPI document must not have `$schema` and `$id`. */
 function withoutDialect(schema: z.core.JSONSchema.BaseSchema): object {
   const { $schema: _, $id: __, ...described } = schema;
   return described;

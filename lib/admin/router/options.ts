@@ -1,15 +1,15 @@
 import type { Request } from "express";
 import type { Logger } from "../../kit/logger";
 import { FUNCTION, HOSTNAMES, LOGGER } from "../../kit/option-rules";
-import { hasMethods, oneOf, validateOptions } from "../../kit/validate-options";
-import type { OptionRules } from "../../kit/validate-options";
+import { hasMethods, oneOf, validateOptions, type OptionRules } from "../../kit/validate-options";
 import type { ConsoleQueue } from "../console/queue-view";
-import { inspectReceiver, type PushWebhooks } from "../../core/door";
+import type { PushWebhooks } from "../../core/door";
 import type { AdminClient } from "../client/client";
 import type { AuditEntry } from "../http/audit";
+import { RECEIVER_RULE } from "../rehearsal/rehearse";
 import { isHttpOrigin } from "./cross-site";
 
-/** Settings of the console of `adminRouter`. */
+/** Settings of the console. */
 export interface ConsoleOptions {
   /**
    * Shows the identities of dead letters and waits in full, and the texts of devices and challenges.
@@ -18,20 +18,15 @@ export interface ConsoleOptions {
   reveal?: boolean | undefined;
 }
 
-/** Options of `adminRouter`. */
+/** Options of `adminRouter`; only `client` and `authorize` are required. */
 export interface AdminRouterOptions {
-  /**
-   * Serves the console, a page for people, at the mount of the router. @default false: JSON alone
-   */
+  /** Serves the console, a page for people, at the mount of the router. @default false: JSON alone */
   console?: boolean | ConsoleOptions | undefined;
-  /**
-   * The receiver whose webhook requests the console shows, and of which `POST /rehearsal` rehearses a
-   * login. @default none
-   */
+  /** The receiver that the console shows, and `POST /rehearsal` tries. @default none */
   receiver?: PushWebhooks | undefined;
   /** The queue that the console shows. @default none */
   queue?: ConsoleQueue | undefined;
-  /** Client of the service, from `createAdminClient`. */
+  /** The result of `createAdminClient`. */
   client: AdminClient;
   /**
    * Returns whether a request may use the router; called for each request. Only `true` allows it. An
@@ -41,41 +36,36 @@ export interface AdminRouterOptions {
   /** Rejects every write with 405. @default false */
   readOnly?: boolean | undefined;
   /**
-   * Origins of other staff front ends whose pages may write, such as `"https://staff.example.com"`.
-   * Pages of the router's own origin always may. The app itself must send the CORS headers and
-   * respond to preflight requests, for example with the package `cors` before the router.
-   * @default none
+   * Origins of other staff front ends whose pages may write, such as `"https://staff.example.com"`. The
+   * app itself must send the CORS headers and respond to preflight requests, for example with the
+   * package `cors` before the router. @default none: only pages of the router's own origin
    */
   allowedOrigins?: readonly string[] | undefined;
   /**
-   * Names under which browsers reach the router, without a port, such as `"staff.example.com"`.
-   * Others get 403, except IP addresses and localhost: a foreign page cannot choose these (DNS
-   * rebinding). @default all names, but only localhost over the loopback, or from the address of
-   * the server itself, unless Express's `trust proxy` trusts it
+   * Names under which browsers reach the router, without a port, such as `"staff.example.com"`. Others
+   * get 403, except IP addresses and localhost, which a foreign page cannot choose (DNS rebinding).
+   * @default all names, but only localhost over the loopback, or from the address of the server itself,
+   * unless Express's `trust proxy` trusts it
    */
   allowedHosts?: readonly string[] | undefined;
   /**
-   * Receives one entry for each request that writes (all methods except GET, HEAD and OPTIONS),
-   * successful or rejected, also by `authorize`. The entry holds no secret.
+   * Receives an entry, without secrets, for each request that writes (all methods except GET, HEAD and
+   * OPTIONS), also a rejected one.
    */
   onAudit?: ((entry: AuditEntry, req: Request) => unknown) | undefined;
-  /** Returns the name of the person or program that sent a request. @default its IP address */
+  /** Names the person or program that sent a request. @default its IP address */
   actor?: ((req: Request) => string | undefined) | undefined;
   /** Logger of failures. @default none */
   logger?: Logger | undefined;
 }
 
-/** Rules of {@link AdminRouterOptions}. */
+/** What {@link AdminRouterOptions} accept. */
 export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
   console: {
     accepts: (value) => typeof value === "boolean" || (typeof value === "object" && value !== null),
     expected: "true, false or an object of options, such as { reveal: true }",
   },
-  receiver: {
-    accepts: (value) => typeof value === "function" && inspectReceiver(value) !== undefined,
-    expected: "the result of pushWebhooks() of this installed copy of express-push-verification",
-    secret: true,
-  },
+  receiver: RECEIVER_RULE,
   queue: {
     accepts: (value) =>
       hasMethods(value, ["stats", "find", "deadGroups", "retry", "discard", "eraseUserData"]),

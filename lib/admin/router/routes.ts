@@ -13,12 +13,13 @@ import {
   webhookSchema,
 } from "../client/schemas";
 import type { Webhook, WebhookChange, WebhookInput } from "../client/webhook";
+import type { AuditEntry } from "../http/audit";
 import type { Route } from "../http/route";
 import { rehearse } from "../rehearsal/rehearse";
 import { REHEARSAL_LINKS } from "../rehearsal/report";
 import { fetchPage, linkFrom } from "./lists";
 
-// Responses have the specified fields only: others that the service adds, such as links, are removed.
+// Other fields that the service adds, such as links, are removed.
 const keyBody = z.object(keySchema.shape);
 const webhookBody = z.object(webhookSchema.shape);
 
@@ -32,7 +33,7 @@ const meta = z.object({
   key: z.string(),
 });
 
-/** The schemas of the bodies of requests and responses, by their names in the OpenAPI document. */
+/** The bodies of requests and responses, by their names in the OpenAPI document. */
 export const BODY_SCHEMAS = {
   Key: keyBody,
   CreatedKey: z.object(createdKeySchema.shape),
@@ -61,34 +62,25 @@ export const BODY_SCHEMAS = {
 
 const UPDATE_METHODS = ["post", "patch"] as const;
 
-/** The code in the audit entry of a rehearsal of which a link failed. */
-const REHEARSAL_FAILED = "REHEARSAL_FAILED";
-
-/** The route that rehearses a login, if there is a receiver. */
-function listRehearsal(client: AdminClient, push: PushWebhooks | undefined): Route[] {
-  if (push === undefined) return [];
-  return [
-    {
-      method: "post",
-      path: "/rehearsal",
-      action: "rehearsal.run",
-      summary: "Rehearse a login; takes up to half a minute",
-      output: BODY_SCHEMAS.Rehearsal,
-      async run(_req, _input, audited) {
-        const report = await rehearse({ push, client });
-        if (!report.isOk) audited.code = REHEARSAL_FAILED;
-        return report;
-      },
-    },
-  ];
+/** Lists the routes that the OpenAPI document describes. */
+export function listRoutes(client: AdminClient, push?: PushWebhooks): Route[] {
+  const routes = [...listKeyRoutes(client), ...listWebhookRoutes(client)];
+  return push === undefined ? routes : [createRehearsal(client, push), ...routes];
 }
 
-/**
- * Lists the routes that the OpenAPI document describes. They throw ApiError or InputError of the
- * client.
- */
-export function listRoutes(client: AdminClient, push?: PushWebhooks): Route[] {
-  return [...listRehearsal(client, push), ...listKeyRoutes(client), ...listWebhookRoutes(client)];
+function createRehearsal(client: AdminClient, push: PushWebhooks): Route {
+  return {
+    method: "post",
+    path: "/rehearsal",
+    action: "rehearsal.run",
+    summary: "Rehearse a login; takes up to half a minute",
+    output: BODY_SCHEMAS.Rehearsal,
+    async run(_req, _input, audited) {
+      const report = await rehearse({ push, client });
+      if (!report.isOk) audited.code = "REHEARSAL_FAILED";
+      return report;
+    },
+  };
 }
 
 function listKeyRoutes({ keys }: AdminClient): Route[] {
@@ -170,8 +162,13 @@ function listWebhookRoutes({ webhooks }: AdminClient): Route[] {
       summary: "Change a Webhook",
       input: BODY_SCHEMAS.WebhookChange,
       output: BODY_SCHEMAS.Webhook,
-      run: async (req, change: WebhookChange) =>
-        showWebhook(req, await webhooks.update(readSid(req), change)),
+      async run(req, change: WebhookChange, audited) {
+        const sid = readSid(req);
+        const before = showWebhook(req, await webhooks.fetch(sid));
+        const after = showWebhook(req, await webhooks.update(sid, change));
+        audited.before = pickChanged(Object.keys(change) as (keyof WebhookChange)[], before, after);
+        return after;
+      },
     })),
     {
       method: "delete",
@@ -182,6 +179,15 @@ function listWebhookRoutes({ webhooks }: AdminClient): Route[] {
       run: (req) => webhooks.delete(readSid(req)),
     },
   ];
+}
+
+function pickChanged(
+  names: readonly (keyof WebhookChange)[],
+  before: Webhook,
+  after: Webhook,
+): AuditEntry["before"] {
+  const changed = names.filter((name) => String(before[name]) !== String(after[name]));
+  return Object.fromEntries(changed.map((name) => [name, before[name]]));
 }
 
 function readSid(req: Request): string {

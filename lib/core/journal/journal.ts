@@ -178,6 +178,8 @@ interface ChangeEntry extends Signed {
   /** The error whose dead letters were chosen, without values of the events. */
   readonly error?: string | undefined;
   readonly count?: number | undefined;
+  /** The earlier values of what it changed. */
+  readonly before?: Readonly<Record<string, unknown>> | undefined;
   readonly status: number;
   readonly code?: number | string | undefined;
 }

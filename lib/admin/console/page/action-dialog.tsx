@@ -46,7 +46,7 @@ export async function runAndDescribe(
     const { changed, problems } = result;
     const said = `${plural(changed, "event")} ${done}.`;
     if (problems.length === 0) return said;
-    const reasons = [...new Set(problems.map(({ problem }) => problem))].join(" ");
+    const reasons = [...new Set(problems)].join(" ");
     throw new ProblemError(0, "", `${said} ${formatCount(problems.length)} not: ${reasons}`);
   } catch (error) {
     if (!(error instanceof ProblemError) || last.done === 0 || error.code === "") throw error;

@@ -28,9 +28,11 @@ export function Changes({ of: words }: { of: readonly string[] }) {
   );
 }
 
-function Change({ atMs, action, by, sid, uuid, error, count, status, code }: ChangeRow) {
+function Change(change: ChangeRow) {
+  const { atMs, action, by, sid, uuid, error, count, before, status, code } = change;
   const result = status < 400 ? code : `${status} ${code ?? ""}`;
-  const parts = [sid, uuid, error, count !== undefined && plural(count, "event"), result];
+  const was = before && `was ${JSON.stringify(before)}`;
+  const parts = [sid, uuid, error, count !== undefined && plural(count, "event"), was, result];
   return (
     <>
       <b>{by ?? "unknown"}</b>: {action}

@@ -25,20 +25,23 @@ export function FoundLogin() {
   if (text === "" || text !== place.value.query.get("q")?.trim()) return null;
   return (
     <LoadedValue key={loader} loader={loader} what="result of the search">
-      {(found) => (
+      {({ found, challenges, waits, deadLetters, process, problem }) => (
         <dl class="facts wide">
-          {found.challenges.map((challenge) => (
+          {challenges.map((challenge) => (
             <Fact key={challenge.challengeSid} name="Service">
               <ChallengeState {...challenge} />
             </Fact>
           ))}
-          {found.waits.map(({ challengeSid, entity, startedAtMs }) => (
+          {waits.map(({ challengeSid, entity, startedAtMs }) => (
             <Fact key={challengeSid} name="Waits">
               <RequestsLink q={challengeSid} /> of <Received text={entity} />, for{" "}
               {formatAge(Date.now() - startedAtMs)}
             </Fact>
           ))}
-          {found.deadLetters.map(({ uuid, failedAtMs }) => (
+          {waits.length === 0 && (
+            <Fact name="Waits">none in process {process}; no other was asked</Fact>
+          )}
+          {deadLetters.map(({ uuid, failedAtMs }) => (
             <Fact key={uuid} name="Dead letter">
               <a href={linkTo("queue", uuid)}>
                 <Received text={uuid} />
@@ -46,33 +49,28 @@ export function FoundLogin() {
               , failed <Time atMs={failedAtMs} />
             </Fact>
           ))}
-          <Fact name="Found">{describeNothing(found)}</Fact>
+          <Fact name="Found">
+            {found + challenges.length + waits.length + deadLetters.length === 0 &&
+              `nothing among requests and dead letters. The service ${describeUntold(problem)}`}
+          </Fact>
         </dl>
       )}
     </LoadedValue>
   );
 }
 
-function describeNothing(found: LoginSearch): string | false {
-  const { rows, challenges, waits, deadLetters, isShared, process } = found;
-  if (rows.length + challenges.length + waits.length + deadLetters.length > 0) return false;
-  const places = isShared ? "of all processes" : "of this process";
-  return `nothing among the requests ${places}, the dead letters and the waits of process ${process}. The service was not asked: enter <challenge SID> <identity>`;
+/** Says why the service has told nothing. */
+function describeUntold(problem: string | undefined): string {
+  if (problem === "NOT_ASKED") return "was not asked: enter <challenge SID> <identity>";
+  const isKnown = problem === undefined || problem === "NOT_FOUND";
+  return isKnown ? "knows no such challenge of this user" : `does not say (${problem})`;
 }
-
-const UNKNOWN: Readonly<Record<string, string>> = {
-  NOT_FOUND: "knows no such challenge of this user",
-  NOT_ASKED: "was not asked: enter the identity after the SID",
-};
 
 /** What the service says of a challenge, and what became of its webhook requests. */
 function ChallengeState(challenge: FoundChallenge) {
   const { challengeSid, status, date_responded, problem, requests, bad } = challenge;
-  const responded = date_responded === null ? "" : ` at ${formatDate(date_responded)}`;
-  const said =
-    problem === undefined
-      ? `says ${status}${responded}`
-      : (UNKNOWN[problem] ?? `does not say (${problem})`);
+  const at = date_responded === null ? "" : ` at ${formatDate(date_responded)}`;
+  const said = problem === undefined ? `says ${status}${at}` : describeUntold(problem);
   const arrived = requests === 0 ? "no webhook request" : plural(requests, "webhook request");
   return (
     <>
