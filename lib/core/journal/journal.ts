@@ -167,7 +167,7 @@ export interface StepEntry extends Signed {
 }
 
 /** An audit entry of the admin router. */
-interface ChangeEntry extends Signed {
+export interface ChangeEntry extends Signed {
   readonly kind: "change";
   readonly atMs: number;
   readonly action?: string | undefined;
