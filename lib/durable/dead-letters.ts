@@ -1,6 +1,18 @@
-import type { DeadLetter, DeadLetterOptions, EventOperations, EventStatus } from "../core/door";
+import type {
+  DeadLetter,
+  DeadLetterGroup,
+  DeadLetterOptions,
+  EventOperations,
+  EventStatus,
+} from "../core/door";
 import { parseJson, toAsciiJson } from "../kit/text";
-import type { Storage, StoredDeadLetter, StoredDeadLetterChoice, StoredState } from "./storage";
+import type {
+  Storage,
+  StoredDeadGroup,
+  StoredDeadLetter,
+  StoredDeadLetterChoice,
+  StoredState,
+} from "./storage";
 import { hashKey } from "./event-key";
 import type { NoteStep, Step } from "./steps";
 import { readEventNames, readFailures, readStoredEvent } from "./stored-event";
@@ -70,10 +82,7 @@ export function createEventOperations(
     },
     async deadGroups() {
       const groups = await run(() => storage.deadGroups());
-      return groups.map(({ failure, ...group }) => {
-        const error = parseJson(failure);
-        return { ...group, error: typeof error === "string" ? error : "" };
-      });
+      return groups.map(toGroup);
     },
     retry: (uuid, options) => change("retry", uuid, options),
     async retryAll() {
@@ -117,6 +126,11 @@ function choose(
   throw new TypeError(
     `${method}: several accounts or receivers have an event of this uuid. Pass them: ${method}(uuid, { accountSid, receiver }).`,
   );
+}
+
+function toGroup({ failure, count, users, firstAtMs, lastAtMs }: StoredDeadGroup): DeadLetterGroup {
+  const error = parseJson(failure);
+  return { error: typeof error === "string" ? error : "", count, users, firstAtMs, lastAtMs };
 }
 
 function toDeadLetter({ body, errors, attempts, atMs }: StoredDeadLetter): DeadLetter {
