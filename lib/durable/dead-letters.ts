@@ -1,8 +1,15 @@
 import { parseJson, toAsciiJson } from "../kit/text";
-import type { Storage, StoredDeadLetter, StoredDeadLetterChoice, StoredState } from "./storage";
+import type {
+  Storage,
+  StoredDeadGroup,
+  StoredDeadLetter,
+  StoredDeadLetterChoice,
+  StoredState,
+} from "./storage";
 import { hashKey } from "./event-key";
 import type {
   DeadLetter,
+  DeadLetterGroup,
   DeadLetterOptions,
   EventOperations,
   EventStatus,
@@ -75,10 +82,7 @@ export function createEventOperations(
     },
     async deadGroups() {
       const groups = await run(() => storage.deadGroups());
-      return groups.map(({ failure, count, users, firstAtMs, lastAtMs }) => {
-        const error = parseJson(failure);
-        return { error: typeof error === "string" ? error : "", count, users, firstAtMs, lastAtMs };
-      });
+      return groups.map(toGroup);
     },
     retry: (uuid, options) => change("retry", uuid, options),
     async retryAll() {
@@ -122,6 +126,11 @@ function choose(
   throw new TypeError(
     `${method}: several accounts or receivers have an event of this uuid. Pass them: ${method}(uuid, { accountSid, receiver }).`,
   );
+}
+
+function toGroup({ failure, count, users, firstAtMs, lastAtMs }: StoredDeadGroup): DeadLetterGroup {
+  const error = parseJson(failure);
+  return { error: typeof error === "string" ? error : "", count, users, firstAtMs, lastAtMs };
 }
 
 function toDeadLetter({ body, errors, attempts, atMs }: StoredDeadLetter): DeadLetter {
