@@ -180,11 +180,23 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
   /** Starts a process in a group of its own, which has the processes that it starts. */
   function startProcess(command: string, args: string[], options: SpawnOptions) {
     const child = spawn(command, args, { cwd: folder, detached: true, ...options });
-    const closed = once(child, "close");
+    const [exited, closed] = [once(child, "exit"), once(child, "close")];
     started.push({ child, closed });
     let output = "";
     child.stdout?.on("data", (chunk: Buffer) => void (output += chunk.toString()));
-    return { child, closed, read: () => output };
+    return { child, exited, read: () => output };
+  }
+
+  /** Ends what was started, also what keeps the output of a process open that has exited. */
+  async function killStarted(): Promise<void> {
+    for (const { child, closed } of started.splice(0)) {
+      try {
+        process.kill(-child.pid!, "SIGKILL");
+      } catch {
+        // The group has ended.
+      }
+      await closed;
+    }
   }
 
   beforeAll(async () => {
@@ -241,16 +253,7 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
     const adapter = 'import { FastifyAdapter } from "@nestjs/platform-fastify";\n';
     writeFile("nest_fastify.ts", adapter + nest);
   });
-  afterEach(async () => {
-    for (const { child, closed } of started.splice(0)) {
-      try {
-        process.kill(-child.pid!, "SIGKILL");
-      } catch {
-        // The group has ended.
-      }
-      await closed;
-    }
-  });
+  afterEach(killStarted);
   afterEach(stopEmulators);
   afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -269,7 +272,7 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
       const { path = "/webhooks/push", command = process.execPath } = app;
       await app.build?.();
       const args = app.args.map((one) => one.replace("PORT", String(port)));
-      const { child, closed, read } = startProcess(command, args, {
+      const { child, exited, read } = startProcess(command, args, {
         env: { ...env, PORT: String(port), VERCEL_DEV_PORT: String(port), ...app.settings },
         stdio: ["ignore", "pipe", "inherit"],
       });
@@ -283,7 +286,8 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
       expect(statuses).toEqual({ ...readStatuses(), ...app.statuses });
 
       child.kill("SIGTERM");
-      const [code, signal] = (await closed) as [number | null, string | null];
+      const [code, signal] = (await exited) as [number | null, string | null];
+      await killStarted();
       expect(code === 0 || code === 143 || signal === "SIGTERM").toBe(true);
       expect(read().split(CHALLENGE_SID)).toHaveLength(2);
     },
@@ -305,7 +309,8 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
     });
     await until(() => pm2.read().split("ready").length >= 3);
     pm2.child.kill("SIGINT");
-    await pm2.closed;
+    await pm2.exited;
+    await killStarted();
     expect(pm2.read().split("closed")).toHaveLength(3);
   });
 
