@@ -6,7 +6,7 @@ import { Dialog } from "./dialog";
 import { formatCount, plural } from "./format";
 
 /** An action on many events, which the server does one after the other. */
-export interface Action {
+interface Action {
   path: string;
   choice: object;
   /** What has happened to an event then, such as "discarded". */

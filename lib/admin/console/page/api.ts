@@ -5,6 +5,7 @@ import { createStore, Loader } from "./store";
 /** The settings of this console: nothing that needs them is drawn before they are loaded. */
 export let settings: ConsoleSettings;
 
+/** Loads the settings. */
 export const settingsLoader = new Loader(async () => {
   settings = await read<ConsoleSettings>("console");
   return settings;

@@ -26,7 +26,7 @@ const PAGES = [
   { id: "queue", title: "Queue", Page: QueuePage },
 ] as const;
 
-/** Without an export, esbuild would wrap this module, and each that it imports. */
+/** The whole page. Without an export, esbuild would wrap this module, and each that it imports. */
 export function App() {
   useStores();
   return (

@@ -7,7 +7,7 @@ import { Changes } from "./changes";
 import { openDialog } from "./dialog";
 import { formatAge, formatCount, plural } from "./format";
 import { journal } from "./journal";
-import { Fact, Received, RequestsLink, showInvisible } from "./received";
+import { Fact, Received, RequestsLink } from "./received";
 import { linkTo, linkToRequests, place, useTarget } from "./route";
 import { Loader } from "./store";
 
@@ -145,8 +145,8 @@ function DeadLetter({ of, ...deadLetter }: DeadLetterRow & { of: string }) {
           {person && <RequestsLink q={person} />}
         </p>
         <p>
-          <a class="mono" href={linkTo("queue", uuid)}>
-            {showInvisible(uuid)}
+          <a href={linkTo("queue", uuid)}>
+            <Received text={uuid} class="mono" />
           </a>{" "}
           <a href={linkToRequests({ q: uuid })}>Requests</a>
         </p>

@@ -8,7 +8,7 @@ import { linkToRequests } from "./route";
  * Writes characters that are invisible, or that reverse the direction of the following text, as escapes.
  * Joined emoji stay whole.
  */
-export function showInvisible(text: string): string {
+function showInvisible(text: string): string {
   return text
     .replace(/[\n\t]/g, " ")
     .split("\u200d")
