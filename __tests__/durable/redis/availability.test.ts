@@ -86,6 +86,15 @@ describeOnRedis("a queue in Redis", (app) => {
     expect((await Promise.all(commands.map(isReady))).flat()).toEqual([]);
   });
 
+  it("is ready once Redis replies to CONFIG GET again", async () => {
+    const proxy = closeLater(await startRedisProxy(app.server().port));
+    void proxy.drop("appendonly");
+    const queue = open({ connection: proxy.url });
+    await expect(queue.ready()).rejects.toMatchObject({ code: "REDIS_NOT_DURABLE" });
+    await proxy.drop();
+    await until(async () => (await settle(queue)) === undefined);
+  });
+
   it("logs why Redis is out of reach, with the words of the connection", async () => {
     await app.server().stop();
     const queue = openHurried();

@@ -61,12 +61,13 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
   let lastWarning: string | undefined;
   let isUnanswered = false;
 
-  /** After a reply that never comes, the check goes on with a new connection, without the question. */
+  /** After a reply that did not come, the next check does without the question, on a new connection. */
   async function readSetting(
     server: Redis,
     name: string,
+    skips: boolean,
   ): Promise<{ value?: string; doubt?: string }> {
-    if (isUnanswered) return { doubt: `Redis does not reply to CONFIG GET ${name}` };
+    if (skips) return { doubt: `Redis does not reply to CONFIG GET ${name}` };
     try {
       const [, value] = (await within(server.config("GET", name), REPLY_MS)) as (
         string | undefined
@@ -84,11 +85,11 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
     }
   }
 
-  async function findDurabilityProblem(server: Redis): Promise<string | undefined> {
+  async function findDurabilityProblem(server: Redis, skips: boolean): Promise<string | undefined> {
     const wrong: string[] = [];
     let unknown: string | undefined;
     for (const [name, required] of Object.entries(REQUIRED)) {
-      const { value, doubt } = await readSetting(server, name);
+      const { value, doubt } = await readSetting(server, name, skips);
       unknown ??= doubt;
       if (doubt === undefined && value !== required) wrong.push(`  CONFIG SET ${name} ${required}`);
     }
@@ -99,7 +100,7 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
     return `redisQueue: this Redis does not say whether it keeps every event: ${unknown}. ${ADVICE}`;
   }
 
-  async function checkServer(server: Redis): Promise<void> {
+  async function checkServer(server: Redis, skips: boolean): Promise<void> {
     const info = await readInfo(server);
     if (readInfoField(info, "cluster_enabled") === "1" && !redis.isCluster) {
       throw createRejectedError(
@@ -117,7 +118,7 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
     if (isFirst && readInfoField(info, "aof_rewrite_in_progress") === "1") {
       throw new Error("Redis writes its first append-only file.");
     }
-    const problem = await findDurabilityProblem(server);
+    const problem = await findDurabilityProblem(server, skips);
     if (problem === undefined) return;
     if (durability !== "warn") throw new QueueError("REDIS_NOT_DURABLE", problem);
     if (problem === lastWarning) return;
@@ -128,8 +129,9 @@ export function createSetupCheck(redis: Redis, settings: RedisSettings): () => P
   return async function checkSetup() {
     const servers = listServers(redis);
     if (servers.length === 0) throw new Error("The cluster has no primary.");
-    for (const server of servers) await checkServer(server);
+    const skips = isUnanswered;
     isUnanswered = false;
+    for (const server of servers) await checkServer(server, skips);
   };
 }
 
