@@ -40,6 +40,7 @@ export {
 } from "./journal/journal";
 /** The console masks dead letters as the journal does; a queue names users. */
 export { createPseudonym, maskIdentity } from "./journal/mask";
+export { addPerson, readEntry, writeEntry } from "./journal/entry-text";
 /** The history of a console without a queue. */
 export { MemoryJournal } from "./delivery/memory-journal";
 

@@ -1,12 +1,15 @@
 import { hostname } from "node:os";
 import {
+  addPerson,
   type Count,
   createPseudonym,
   type Journal,
   type JournalEntry,
   type QueueUser,
+  readEntry,
+  writeEntry,
 } from "../core/door";
-import { parseJson, toAsciiJson } from "../kit/text";
+import { copyText } from "../kit/copied-text";
 import type { Availability } from "./availability";
 import { type EntryKind, MAX_SLICE_ENTRIES, type NewStoredEntry, type Storage } from "./storage";
 
@@ -18,7 +21,7 @@ const FLUSH_MS = 1_000;
 const MAX_ENTRIES = 200;
 /** How many counters a minute has: a receiver may have many accounts. */
 const MAX_COUNTERS = 100;
-/** How many minutes have counters that are not written: longer outages are rare. */
+/** How many minutes before the current one keep counters that are not written: longer outages are rare. */
 const MAX_MINUTES = 60;
 /** After so many entries, or so long, what is over the bounds of the store is removed. */
 const TRIM_AFTER = { entries: 500, ms: MINUTE_MS };
@@ -35,10 +38,9 @@ export class StoredJournal implements Journal {
   /** Runs a read, and again while the store fails. */
   readonly #run: <Value>(read: () => Promise<Value>) => Promise<Value>;
   readonly #entries = new Map<EntryKind, NewEntries>();
-  /** By the start of their minute. */
+  /** By the start of their minute. Names that are written stay in the current one, to bound them. */
   readonly #counters = new Map<number, Map<Count["name"], number>>();
-  /** The names that were counted in the current minute, which starts then. */
-  #counted = { minuteMs: 0, names: new Set<Count["name"]>() };
+  #hasNew = false;
   readonly #trims = setInterval(() => void this.#trim(), TRIM_AFTER.ms).unref();
   /** The key of the pseudonyms; undefined until the store was read. */
   #secret: string | undefined;
@@ -67,7 +69,7 @@ export class StoredJournal implements Journal {
       this.append({ kind: "start", atMs: entry.atMs, share: "" });
     }
     const kind = boundOf(entry.kind);
-    const entries = this.#entries.get(kind) ?? new NewEntries();
+    const entries = this.#entries.get(kind) ?? new NewEntries(kind);
     this.#entries.set(kind, entries);
     if (!entries.add(entry)) this.#dropped++;
     this.#schedule();
@@ -78,23 +80,19 @@ export class StoredJournal implements Journal {
   }
 
   count(...names: Count["name"][]): void {
-    const minuteMs = currentMinuteMs();
-    if (this.#counted.minuteMs !== minuteMs) this.#counted = { minuteMs, names: new Set() };
-    const { names: counted } = this.#counted;
+    const counters = this.#findCounters();
     for (const name of names) {
-      if (counted.size < MAX_COUNTERS) counted.add(name);
-      if (counted.has(name)) this.#add(minuteMs, name, 1);
+      const count = counters.get(name);
+      if (count !== undefined || counters.size < MAX_COUNTERS) counters.set(name, (count ?? 0) + 1);
       else this.#dropped++;
     }
-    const [oldestMs = minuteMs] = this.#counters.keys();
-    if (this.#counters.size > MAX_MINUTES) this.#counters.delete(oldestMs);
     this.#schedule();
   }
 
   async read(after = "") {
     const { texts } = await this.#run(() => this.#storage.scan("entry", after || undefined));
     return {
-      entries: texts.map(({ text }) => parseJson(text)).filter(isEntry),
+      entries: texts.flatMap(({ text }) => readEntry(text) ?? []),
       position: texts.at(-1)?.id ?? after,
       hasMore: texts.length >= MAX_SLICE_ENTRIES,
     };
@@ -128,7 +126,7 @@ export class StoredJournal implements Journal {
       .finally(() => {
         this.#flushedAtMs = performance.now();
         if (this.#flushing === flushing) this.#flushing = undefined;
-        if (this.#counters.size > 0 || this.#entries.size > 0) this.#schedule();
+        if (this.#hasNew) this.#schedule();
       });
     this.#flushing = flushing;
     return flushing;
@@ -141,13 +139,20 @@ export class StoredJournal implements Journal {
     return this.flush();
   }
 
-  #add(minuteMs: number, name: Count["name"], count: number): void {
-    const counters = this.#counters.get(minuteMs) ?? new Map<Count["name"], number>();
+  /** Finds the counters of the current minute. */
+  #findCounters(): Map<Count["name"], number> {
+    const minuteMs = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
+    const found = this.#counters.get(minuteMs);
+    if (found !== undefined) return found;
+    const [oldestMs = minuteMs] = this.#counters.keys();
+    if (this.#counters.size > MAX_MINUTES) this.#counters.delete(oldestMs);
+    const counters = new Map<Count["name"], number>();
     this.#counters.set(minuteMs, counters);
-    counters.set(name, (counters.get(name) ?? 0) + count);
+    return counters;
   }
 
   #schedule(): void {
+    this.#hasNew = true;
     if (this.#timer !== undefined || this.#flushing !== undefined || this.#isClosed) return;
     const pauseMs = Math.max(0, this.#flushedAtMs + FLUSH_MS - performance.now());
     this.#timer = setTimeout(() => void this.flush(), pauseMs).unref();
@@ -158,20 +163,16 @@ export class StoredJournal implements Journal {
   }
 
   async #write(): Promise<void> {
-    if (this.#entries.size + this.#counters.size + this.#dropped === 0) return;
+    if (!this.#hasNew && this.#dropped === 0) return;
     const isUsable = await this.#isUsable();
     // Also during an outage: an identity is not kept for longer than the pause.
     for (const entries of this.#entries.values()) entries.nameUsers(this.#secret);
     if (!isUsable) return;
+    this.#hasNew = false;
     const dropped = this.#dropped;
-    // A name is once in the counts: a writer counts what it drops, too.
-    if (dropped > 0) this.#add(currentMinuteMs(), "dropped", dropped);
-    const entries = [...this.#entries].flatMap(([kind, added]) => added.toStored(kind));
-    const counts: Count[] = [...this.#counters].flatMap(([minuteMs, counters]) =>
-      Array.from(counters, ([name, count]) => ({ minuteMs, name, count })),
-    );
+    const entries = [...this.#entries.values()].flatMap((added) => added.toStored());
     this.#entries.clear();
-    this.#counters.clear();
+    const counts = this.#takeCounts();
     this.#dropped = 0;
     try {
       await this.#storage.appendEntries(entries, counts);
@@ -181,6 +182,21 @@ export class StoredJournal implements Journal {
       // Only the reply may have been lost: to write them again could double them.
       this.#dropped += dropped + entries.length;
     }
+  }
+
+  #takeCounts(): Count[] {
+    const current = this.#findCounters();
+    // A name is once in the counts: a writer counts what it drops, too.
+    if (this.#dropped > 0) current.set("dropped", (current.get("dropped") ?? 0) + this.#dropped);
+    const counts: Count[] = [];
+    for (const [minuteMs, counters] of this.#counters) {
+      for (const [name, count] of counters) {
+        if (count > 0) counts.push({ minuteMs, name, count });
+        counters.set(name, 0);
+      }
+      if (counters !== current) this.#counters.delete(minuteMs);
+    }
+    return counts;
   }
 
   /** Whether the store can be used, and its secret is known. */
@@ -211,13 +227,19 @@ export class StoredJournal implements Journal {
  * oldest entry of the share with the most.
  */
 class NewEntries {
-  readonly #shares = new Map<string, NewEntry[]>();
-  #count = 0;
+  readonly #kind: EntryKind;
+  readonly #entries: { share: string; text: string; identity: string | undefined }[] = [];
+  /** How many entries each share has. */
+  readonly #shares = new Map<string, number>();
+
+  constructor(kind: EntryKind) {
+    this.#kind = kind;
+  }
 
   /** Whether an entry of a share would be dropped. */
   isFull(share: string): boolean {
-    if (this.#count < MAX_ENTRIES) return false;
-    const own = this.#shares.get(share)?.length;
+    if (this.#entries.length < MAX_ENTRIES) return false;
+    const own = this.#shares.get(share);
     const shares = this.#shares.size + (own === undefined ? 1 : 0);
     return ((own ?? 0) + 1) * shares > MAX_ENTRIES;
   }
@@ -225,52 +247,36 @@ class NewEntries {
   /** Adds an entry; returns whether nothing was dropped, it or another one. */
   add(entry: NewEntry): boolean {
     if (this.isFull(entry.share)) return false;
-    const own = this.#shares.get(entry.share) ?? [];
-    this.#shares.set(entry.share, own);
-    own.push(entry);
-    if (this.#count < MAX_ENTRIES) {
-      this.#count++;
-      return true;
-    }
-    let most = own;
-    for (const entries of this.#shares.values()) if (entries.length > most.length) most = entries;
+    const share = copyText(entry.share);
+    const identity = entry.identity && copyText(entry.identity);
+    this.#entries.push({ share, text: writeEntry(entry, PROCESS), identity });
+    this.#shares.set(share, (this.#shares.get(share) ?? 0) + 1);
+    if (this.#entries.length <= MAX_ENTRIES) return true;
     // It has more than an equal part.
-    most.shift();
+    const [[most, count] = [share, 1]] = [...this.#shares].toSorted(([, a], [, b]) => b - a);
+    this.#shares.set(most, count - 1);
+    this.#entries.splice(
+      this.#entries.findIndex((added) => added.share === most),
+      1,
+    );
     return false;
   }
 
   /** Replaces identities by pseudonyms; without a secret, by nothing. */
   nameUsers(secret: string | undefined): void {
-    for (const entry of [...this.#shares.values()].flat()) {
-      const { identity } = entry;
-      if (identity === undefined) continue;
-      const person = secret && createPseudonym(secret, identity);
-      // A copy of an entry by a spread takes 20 µs.
-      Object.assign(entry, { identity: undefined, person });
+    for (const added of this.#entries) {
+      const { text, identity } = added;
+      if (identity && secret) added.text = addPerson(text, createPseudonym(secret, identity));
+      added.identity = undefined;
     }
   }
 
-  toStored(kind: EntryKind): NewStoredEntry[] {
-    const entries = [...this.#shares.values()].flat().toSorted((a, b) => a.atMs - b.atMs);
-    const signature = { share: undefined, process: PROCESS, build: process.env.PUSH_BUILD };
-    return entries.map((entry) => {
-      const { share } = entry;
-      return { kind, share, text: toAsciiJson(Object.assign(entry, signature)) };
-    });
+  toStored(): NewStoredEntry[] {
+    return this.#entries.map(({ share, text }) => ({ kind: this.#kind, share, text }));
   }
 }
 
 /** Returns the kind whose bound an entry has. */
 function boundOf(kind: JournalEntry["kind"]): EntryKind {
   return kind === "start" ? "change" : kind;
-}
-
-function currentMinuteMs(): number {
-  return Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
-}
-
-/** Other programs may write to the store. */
-function isEntry(value: unknown): value is JournalEntry {
-  const { kind, atMs } = Object(value) as Record<string, unknown>;
-  return typeof kind === "string" && typeof atMs === "number";
 }

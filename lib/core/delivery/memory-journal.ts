@@ -1,13 +1,7 @@
 import type { QueuedEvent } from "./event-queue";
 import { FairMap, type FairEntry } from "../../kit/fair-map";
-import type {
-  Count,
-  CounterName,
-  EntrySlice,
-  Journal,
-  JournalEntry,
-  NewEntry,
-} from "../journal/journal";
+import type { Count, CounterName, EntrySlice, Journal, NewEntry } from "../journal/journal";
+import { addPerson, readEntry, writeEntry } from "../journal/entry-text";
 import { createPseudonym } from "../journal/mask";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -29,11 +23,11 @@ export class MemoryJournal implements Journal {
   readonly #secret = crypto.randomUUID();
   #position = 0;
   readonly #kinds = {
-    accepted: new FairLog<JournalEntry>(MAX_ENTRIES),
-    rejected: new FairLog<JournalEntry>(MAX_ENTRIES),
-    step: new FairLog<JournalEntry>(MAX_ENTRIES),
-    change: new FairLog<JournalEntry>(MAX_ENTRIES),
-    start: new FairLog<JournalEntry>(MAX_ENTRIES),
+    accepted: new FairLog<string>(MAX_ENTRIES),
+    rejected: new FairLog<string>(MAX_ENTRIES),
+    step: new FairLog<string>(MAX_ENTRIES),
+    change: new FairLog<string>(MAX_ENTRIES),
+    start: new FairLog<string>(MAX_ENTRIES),
   };
   readonly #events = new FairLog<QueuedEvent>(MAX_ENTRIES, MAX_EVENT_BYTES);
   /** The counters of each minute, the oldest first. */
@@ -45,11 +39,12 @@ export class MemoryJournal implements Journal {
     this.append({ kind: "start", atMs: Date.now(), share: "" });
   }
 
-  append({ share, identity, ...entry }: NewEntry): void {
-    const person = identity === undefined ? undefined : createPseudonym(this.#secret, identity);
-    const build = process.env.PUSH_BUILD;
-    const signed = { ...entry, process: this.#processName, build, person } as JournalEntry;
-    this.#kinds[entry.kind].add(share, String(++this.#position), signed);
+  append(entry: NewEntry): void {
+    const { kind, share, identity } = entry;
+    const text = writeEntry(entry, this.#processName);
+    const named =
+      identity === undefined ? text : addPerson(text, createPseudonym(this.#secret, identity));
+    this.#kinds[kind].add(share, String(++this.#position), named);
   }
 
   count(...names: CounterName[]): void {
@@ -85,7 +80,7 @@ export class MemoryJournal implements Journal {
       .flatMap((log) => log.list())
       .filter(([position]) => Number(position) > Number(after))
       .toSorted(([a], [b]) => Number(a) - Number(b));
-    const entries = found.map(([, entry]) => entry);
+    const entries = found.flatMap(([, text]) => readEntry(text) ?? []);
     return { entries, position: String(this.#position), hasMore: false };
   }
 

@@ -87,7 +87,6 @@ export class RequestWriter {
     const { queued, error } = observed;
     const claims = queued === undefined ? readClaims(observed) : {};
     const { accountSid = "" } = queued ?? claims;
-    const share = this.#findShare(queued, accountSid, error);
     const { name: receiver, queue } = this.#settings;
     const result = findResult(observed, queue !== undefined);
     this.#journal.count(`result:${result}`);
@@ -96,7 +95,11 @@ export class RequestWriter {
       this.#journal.count(`token:${copyText(accountSid)}:${queued.authTokenIndex}`);
     }
     const kind = error === undefined ? "accepted" : "rejected";
+    const share = this.#findShare(queued, accountSid, error);
     if (this.#journal.isFull?.(kind, share) === true) return this.#journal.count("dropped");
+    if (kind === "accepted" && !this.#accounts.has(accountSid)) {
+      keepNewest(this.#accounts, copyText(accountSid), true, MAX_ACCOUNTS);
+    }
     this.#process ??= crypto.randomUUID().slice(0, 8);
     const id = `${this.#process}-${++this.#count}`;
     const names = queued === undefined ? claims : readNames(queued.event);
@@ -135,12 +138,7 @@ export class RequestWriter {
     accountSid: string,
     error: WebhookError | undefined,
   ): string {
-    if (error === undefined && queued !== undefined) {
-      if (!this.#accounts.has(accountSid)) {
-        keepNewest(this.#accounts, copyText(accountSid), true, MAX_ACCOUNTS);
-      }
-      return queued.account;
-    }
+    if (error === undefined && queued !== undefined) return queued.account;
     const isKnown =
       queued !== undefined ||
       this.#accounts.has(accountSid) ||
@@ -160,7 +158,7 @@ export class RequestWriter {
     if (cause === undefined) return undefined;
     keepNewest(this.#explainedAtMs, kind, nowMs, MAX_KINDS);
     const { code, isProven, explanation, fix, subject } = cause;
-    const found: Explanation = {
+    return {
       code,
       isProven,
       cause: isProven ? explanation : `Probably: ${explanation}`,
@@ -168,8 +166,6 @@ export class RequestWriter {
       subject,
       others: others.slice(0, 3).map((other) => other.explanation),
     };
-    // A copy of all texts, which are parts of the request.
-    return JSON.parse(JSON.stringify(found)) as Explanation;
   }
 }
 
