@@ -158,11 +158,11 @@ it("writes an identity nowhere", async () => {
   expect(JSON.stringify(written)).not.toContain(IDENTITY);
 });
 
-it("trims the store each minute, and after 500 entries", async () => {
+it("trims the store each minute, and after 1,000 entries", async () => {
   await pass(120_000);
   expect(trims).toBe(2);
   for (let flush = 0; flush < 6; flush++) {
-    for (let index = 0; index < 100; index++) journal.append(entry(""));
+    for (let index = 0; index < 180; index++) journal.append(entry(""));
     await pass(1_000);
   }
   expect(trims).toBe(3);

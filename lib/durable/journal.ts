@@ -24,7 +24,7 @@ const MAX_COUNTERS = 100;
 /** How many minutes before the current one keep counters that are not written: longer outages are rare. */
 const MAX_MINUTES = 60;
 /** After so many entries, or so long, what is over the bounds of the store is removed. */
-const TRIM_AFTER = { entries: 500, ms: MINUTE_MS };
+const TRIM_AFTER = { entries: 1_000, ms: MINUTE_MS };
 const PROCESS = `${process.pid} on ${hostname()}`;
 
 /**

@@ -6,7 +6,7 @@ import type { EventQueue, QueuedEvent } from "../delivery/event-queue";
 import type { WebhookError } from "../errors/webhook-error";
 import { createExplainBudget } from "../signature/explain-budget";
 import type { ObservedRequest } from "./inspection";
-import type { Explanation, Journal } from "../journal/journal";
+import type { CounterName, Explanation, Journal } from "../journal/journal";
 import { maskText } from "../journal/mask";
 import { MemoryJournal } from "../delivery/memory-journal";
 import {
@@ -89,14 +89,17 @@ export class RequestWriter {
     const { accountSid = "" } = queued ?? claims;
     const { name: receiver, queue } = this.#settings;
     const result = findResult(observed, queue !== undefined);
-    this.#journal.count(`result:${result}`);
-    if (error !== undefined) this.#journal.count(`code:${error.code}`);
+    const counted: CounterName[] = [`result:${result}`];
+    if (error !== undefined) counted.push(`code:${error.code}`);
     if (queued !== undefined && this.#countsTokens) {
-      this.#journal.count(`token:${copyText(accountSid)}:${queued.authTokenIndex}`);
+      counted.push(`token:${copyText(accountSid)}:${queued.authTokenIndex}`);
     }
     const kind = error === undefined ? "accepted" : "rejected";
     const share = this.#findShare(queued, accountSid, error);
-    if (this.#journal.isFull?.(kind, share) === true) return this.#journal.count("dropped");
+    const isDropped = this.#journal.isFull?.(kind, share) === true;
+    if (isDropped) counted.push("dropped");
+    this.#journal.count(...counted);
+    if (isDropped) return;
     if (kind === "accepted" && !this.#accounts.has(accountSid)) {
       keepNewest(this.#accounts, copyText(accountSid), true, MAX_ACCOUNTS);
     }
