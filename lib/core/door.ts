@@ -41,6 +41,7 @@ export {
 /** The console masks dead letters as the journal does; a queue names users. */
 export { createPseudonym, maskIdentity } from "./journal/mask";
 export { addPerson, readEntry, writeEntry } from "./journal/entry-text";
+export { MinuteCounters } from "./journal/minute-counters";
 /** The history of a console without a queue. */
 export { MemoryJournal } from "./delivery/memory-journal";
 

@@ -5,6 +5,7 @@ import {
   createPseudonym,
   type Journal,
   type JournalEntry,
+  MinuteCounters,
   type QueueUser,
   readEntry,
   writeEntry,
@@ -21,8 +22,8 @@ const FLUSH_MS = 1_000;
 const MAX_ENTRIES = 200;
 /** How many counters a minute has: a receiver may have many accounts. */
 const MAX_COUNTERS = 100;
-/** How many minutes before the current one keep counters that are not written: longer outages are rare. */
-const MAX_MINUTES = 60;
+/** How long counters are kept that are not written: longer outages are rare. */
+const MAX_COUNTERS_MS = 60 * MINUTE_MS;
 /** After so many entries, or so long, what is over the bounds of the store is removed. */
 const TRIM_AFTER = { entries: 1_000, ms: MINUTE_MS };
 const PROCESS = `${process.pid} on ${hostname()}`;
@@ -38,8 +39,7 @@ export class StoredJournal implements Journal {
   /** Runs a read, and again while the store fails. */
   readonly #run: <Value>(read: () => Promise<Value>) => Promise<Value>;
   readonly #entries = new Map<EntryKind, NewEntries>();
-  /** By the start of their minute. Names that are written stay in the current one, to bound them. */
-  readonly #counters = new Map<number, Map<Count["name"], number>>();
+  readonly #counters = new MinuteCounters(MAX_COUNTERS, MAX_COUNTERS_MS);
   #hasNew = false;
   readonly #trims = setInterval(() => void this.#trim(), TRIM_AFTER.ms).unref();
   /** The key of the pseudonyms; undefined until the store was read. */
@@ -49,7 +49,6 @@ export class StoredJournal implements Journal {
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
   #flushedAtMs = Number.NEGATIVE_INFINITY;
-  #dropped = 0;
   #untrimmed = 0;
 
   constructor(
@@ -69,9 +68,9 @@ export class StoredJournal implements Journal {
       this.append({ kind: "start", atMs: entry.atMs, share: "" });
     }
     const kind = boundOf(entry.kind);
-    const entries = this.#entries.get(kind) ?? new NewEntries(kind);
+    const entries = this.#entries.get(kind) ?? new NewEntries();
     this.#entries.set(kind, entries);
-    if (!entries.add(entry)) this.#dropped++;
+    if (!entries.add(entry)) this.#counters.add("dropped");
     this.#schedule();
   }
 
@@ -80,12 +79,7 @@ export class StoredJournal implements Journal {
   }
 
   count(...names: Count["name"][]): void {
-    const counters = this.#findCounters();
-    for (const name of names) {
-      const count = counters.get(name);
-      if (count !== undefined || counters.size < MAX_COUNTERS) counters.set(name, (count ?? 0) + 1);
-      else this.#dropped++;
-    }
+    for (const name of names) this.#counters.add(name);
     this.#schedule();
   }
 
@@ -139,18 +133,6 @@ export class StoredJournal implements Journal {
     return this.flush();
   }
 
-  /** Finds the counters of the current minute. */
-  #findCounters(): Map<Count["name"], number> {
-    const minuteMs = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
-    const found = this.#counters.get(minuteMs);
-    if (found !== undefined) return found;
-    const [oldestMs = minuteMs] = this.#counters.keys();
-    if (this.#counters.size > MAX_MINUTES) this.#counters.delete(oldestMs);
-    const counters = new Map<Count["name"], number>();
-    this.#counters.set(minuteMs, counters);
-    return counters;
-  }
-
   #schedule(): void {
     this.#hasNew = true;
     if (this.#timer !== undefined || this.#flushing !== undefined || this.#isClosed) return;
@@ -163,40 +145,25 @@ export class StoredJournal implements Journal {
   }
 
   async #write(): Promise<void> {
-    if (!this.#hasNew && this.#dropped === 0) return;
+    if (!this.#hasNew) return;
     const isUsable = await this.#isUsable();
     // Also during an outage: an identity is not kept for longer than the pause.
     for (const entries of this.#entries.values()) entries.nameUsers(this.#secret);
     if (!isUsable) return;
     this.#hasNew = false;
-    const dropped = this.#dropped;
-    const entries = [...this.#entries.values()].flatMap((added) => added.toStored());
+    const entries = [...this.#entries].flatMap(([kind, added]) => added.toStored(kind));
     this.#entries.clear();
-    const counts = this.#takeCounts();
-    this.#dropped = 0;
+    const counts = this.#counters.take();
     try {
       await this.#storage.appendEntries(entries, counts);
       this.#untrimmed += entries.length;
       if (this.#untrimmed >= TRIM_AFTER.entries) await this.#trim();
     } catch {
       // Only the reply may have been lost: to write them again could double them.
-      this.#dropped += dropped + entries.length;
+      this.#counters.add("dropped", entries.length);
+      for (const { name, count } of counts) if (name === "dropped") this.#counters.add(name, count);
+      this.#hasNew = true;
     }
-  }
-
-  #takeCounts(): Count[] {
-    const current = this.#findCounters();
-    // A name is once in the counts: a writer counts what it drops, too.
-    if (this.#dropped > 0) current.set("dropped", (current.get("dropped") ?? 0) + this.#dropped);
-    const counts: Count[] = [];
-    for (const [minuteMs, counters] of this.#counters) {
-      for (const [name, count] of counters) {
-        if (count > 0) counts.push({ minuteMs, name, count });
-        counters.set(name, 0);
-      }
-      if (counters !== current) this.#counters.delete(minuteMs);
-    }
-    return counts;
   }
 
   /** Whether the store can be used, and its secret is known. */
@@ -227,14 +194,9 @@ export class StoredJournal implements Journal {
  * oldest entry of the share with the most.
  */
 class NewEntries {
-  readonly #kind: EntryKind;
   readonly #entries: { share: string; text: string; identity: string | undefined }[] = [];
   /** How many entries each share has. */
   readonly #shares = new Map<string, number>();
-
-  constructor(kind: EntryKind) {
-    this.#kind = kind;
-  }
 
   /** Whether an entry of a share would be dropped. */
   isFull(share: string): boolean {
@@ -253,12 +215,10 @@ class NewEntries {
     this.#shares.set(share, (this.#shares.get(share) ?? 0) + 1);
     if (this.#entries.length <= MAX_ENTRIES) return true;
     // It has more than an equal part.
-    const [[most, count] = [share, 1]] = [...this.#shares].toSorted(([, a], [, b]) => b - a);
-    this.#shares.set(most, count - 1);
-    this.#entries.splice(
-      this.#entries.findIndex((added) => added.share === most),
-      1,
-    );
+    const [[most] = [share]] = [...this.#shares].toSorted(([, a], [, b]) => b - a);
+    this.#shares.set(most, (this.#shares.get(most) ?? 0) - 1);
+    const oldest = this.#entries.findIndex((added) => added.share === most);
+    this.#entries.splice(oldest, 1);
     return false;
   }
 
@@ -266,13 +226,13 @@ class NewEntries {
   nameUsers(secret: string | undefined): void {
     for (const added of this.#entries) {
       const { text, identity } = added;
-      if (identity && secret) added.text = addPerson(text, createPseudonym(secret, identity));
+      if (identity && secret) added.text = addPerson(text, secret, identity);
       added.identity = undefined;
     }
   }
 
-  toStored(): NewStoredEntry[] {
-    return this.#entries.map(({ share, text }) => ({ kind: this.#kind, share, text }));
+  toStored(kind: EntryKind): NewStoredEntry[] {
+    return this.#entries.map(({ share, text }) => ({ kind, share, text }));
   }
 }
 

@@ -168,17 +168,13 @@ it("makes no entry that a full journal would drop", async () => {
   expect(await readCounts()).toMatchObject({ "result:rejected": 1, dropped: 1 });
 });
 
-it("writes into the journal of the queue, and counts what it cannot take at once", async () => {
-  const names: string[] = [];
+it("writes each request into the journal of the queue", async () => {
   const append = jest.fn();
-  const journal = { append, count: (name: string) => names.push(name) };
+  const journal = { append, count: () => {} };
   const queue = { store: async () => "new", outcomes: {}, journal };
   const { push } = createReceiver({ queue: queue as never, methods: ["POST"] });
   expect(inspectReceiver(push)?.openJournal("")).toBe(journal);
   const request = new Request("https://hooks.example.test/push/events");
   await Promise.all(Array.from({ length: 1_010 }, () => push.fetch(request)));
-  await until(() => append.mock.calls.length > 0);
-  const requests = append.mock.calls.length;
-  expect(requests + names.filter((name) => name === "dropped").length).toBe(1_010);
-  expect(requests).toBe(1_000);
+  await until(() => append.mock.calls.length === 1_010);
 });

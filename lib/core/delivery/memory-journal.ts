@@ -1,11 +1,18 @@
 import type { QueuedEvent } from "./event-queue";
 import { FairMap, type FairEntry } from "../../kit/fair-map";
-import type { Count, CounterName, EntrySlice, Journal, NewEntry } from "../journal/journal";
+import type {
+  Count,
+  CounterName,
+  EntrySlice,
+  Journal,
+  JournalEntry,
+  NewEntry,
+} from "../journal/journal";
 import { addPerson, readEntry, writeEntry } from "../journal/entry-text";
 import { createPseudonym } from "../journal/mask";
+import { MinuteCounters } from "../journal/minute-counters";
 
 const DAY_MS = 24 * 60 * 60_000;
-const MINUTE_MS = 60_000;
 /** Of each kind. */
 const MAX_ENTRIES = 2_000;
 /** How many counters a minute has: a receiver may have many accounts. */
@@ -22,16 +29,9 @@ export class MemoryJournal implements Journal {
   readonly #processName: string;
   readonly #secret = crypto.randomUUID();
   #position = 0;
-  readonly #kinds = {
-    accepted: new FairLog<string>(MAX_ENTRIES),
-    rejected: new FairLog<string>(MAX_ENTRIES),
-    step: new FairLog<string>(MAX_ENTRIES),
-    change: new FairLog<string>(MAX_ENTRIES),
-    start: new FairLog<string>(MAX_ENTRIES),
-  };
+  readonly #kinds = new Map<JournalEntry["kind"], FairLog<string>>();
   readonly #events = new FairLog<QueuedEvent>(MAX_ENTRIES, MAX_EVENT_BYTES);
-  /** The counters of each minute, the oldest first. */
-  readonly #minutes = new Map<number, Map<CounterName, number>>();
+  readonly #counters = new MinuteCounters(MAX_COUNTERS, DAY_MS);
 
   /** @param processName such as `4711 on web-1`. */
   constructor(processName: string) {
@@ -42,24 +42,14 @@ export class MemoryJournal implements Journal {
   append(entry: NewEntry): void {
     const { kind, share, identity } = entry;
     const text = writeEntry(entry, this.#processName);
-    const named =
-      identity === undefined ? text : addPerson(text, createPseudonym(this.#secret, identity));
-    this.#kinds[kind].add(share, String(++this.#position), named);
+    const named = identity === undefined ? text : addPerson(text, this.#secret, identity);
+    const log = this.#kinds.get(kind) ?? new FairLog(MAX_ENTRIES);
+    this.#kinds.set(kind, log);
+    log.add(share, String(++this.#position), named);
   }
 
   count(...names: CounterName[]): void {
-    const minuteMs = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
-    const counters = this.#minutes.get(minuteMs) ?? new Map<CounterName, number>();
-    this.#minutes.set(minuteMs, counters);
-    for (const name of names) {
-      const isNew = !counters.has(name) && counters.size >= MAX_COUNTERS;
-      const counted = isNew ? "dropped" : name;
-      counters.set(counted, (counters.get(counted) ?? 0) + 1);
-    }
-    for (const oldestMs of this.#minutes.keys()) {
-      if (oldestMs > minuteMs - DAY_MS) return;
-      this.#minutes.delete(oldestMs);
-    }
+    for (const name of names) this.#counters.add(name);
   }
 
   /** Keeps the event of an entry, unless it is large. */
@@ -76,7 +66,7 @@ export class MemoryJournal implements Journal {
   }
 
   async read(after = "0"): Promise<EntrySlice> {
-    const found = Object.values(this.#kinds)
+    const found = [...this.#kinds.values()]
       .flatMap((log) => log.list())
       .filter(([position]) => Number(position) > Number(after))
       .toSorted(([a], [b]) => Number(a) - Number(b));
@@ -84,10 +74,8 @@ export class MemoryJournal implements Journal {
     return { entries, position: String(this.#position), hasMore: false };
   }
 
-  async readCounts(fromMs = 0): Promise<readonly Count[]> {
-    return [...this.#minutes].flatMap(([minuteMs, counters]) =>
-      minuteMs < fromMs ? [] : [...counters].map(([name, count]) => ({ minuteMs, name, count })),
-    );
+  async readCounts(fromMs?: number): Promise<readonly Count[]> {
+    return this.#counters.list(fromMs);
   }
 
   async createPseudonym(identity: string): Promise<string> {

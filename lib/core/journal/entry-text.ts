@@ -1,5 +1,6 @@
 import { parseJson, toAsciiJson } from "../../kit/text";
 import type { JournalEntry, NewEntry } from "./journal";
+import { createPseudonym } from "./mask";
 
 /**
  * Writes an entry, and the process that appends it, as JSON of ASCII characters. It takes the object over:
@@ -15,8 +16,8 @@ export function writeEntry(entry: NewEntry, processName: string): string {
 }
 
 /** Adds the pseudonym of its user to the text of an entry. */
-export function addPerson(text: string, person: string): string {
-  return `${text.slice(0, -1)},"person":"${person}"}`;
+export function addPerson(text: string, secret: string, identity: string): string {
+  return `${text.slice(0, -1)},"person":"${createPseudonym(secret, identity)}"}`;
 }
 
 /** Reads the text of an entry; undefined for a text of another program. */

@@ -19,8 +19,8 @@ export function maskIdentity(identity: string): string {
 }
 
 /**
- * Names an identity by a keyed hash: see `Journal.createPseudonym`. An HMAC would take five times as long
- * for nothing: of a hash that is cut to 8 of 64 digits, nobody can compute that of a longer text.
+ * Names an identity by a keyed hash: see `Journal.createPseudonym`. It is cut, so that it needs no HMAC,
+ * which takes five times as long.
  */
 export function createPseudonym(secret: string, identity: string): string {
   return hashText(`${secret} ${identity}`).slice(0, 8);

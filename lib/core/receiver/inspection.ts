@@ -13,41 +13,32 @@ import { readParams } from "./body";
 import type { PushWebhooksSettings } from "./options";
 import { describeRequest, type IncomingRequest } from "./incoming-request";
 
-/** What is known of a request when its response is decided, or when its handlers fail. */
-interface Found {
-  /** Undefined when the request was not authenticated. */
-  readonly queued?: QueuedEvent | undefined;
-  /** Undefined when the request was rejected before that was decided. */
-  readonly result?: DeliveryResult | undefined;
-  /** Why the request was rejected, or why its handlers failed. */
-  readonly error?: WebhookError | undefined;
-  /** Whether `error` came after the response: the handlers ran after it. */
-  readonly failedLater?: boolean | undefined;
-}
-
 /** A webhook request and its result, as an observer receives it. */
-export class ObservedRequest implements Found {
+export class ObservedRequest {
   readonly #incoming: IncomingRequest;
   readonly #address: string | undefined;
-  /** When it arrived, as `performance.now()` counts. */
-  readonly startMs: number;
   /** How long it took until its response was decided, or its handlers failed, in milliseconds. */
   readonly durationMs: number;
-  readonly queued: QueuedEvent | undefined;
-  readonly result: DeliveryResult | undefined;
-  readonly error: WebhookError | undefined;
-  readonly failedLater: boolean;
 
-  constructor(incoming: IncomingRequest, startMs: number, found: Found) {
+  /**
+   * @param startMs when it arrived, as `performance.now()` counts.
+   * @param queued undefined when the request was not authenticated.
+   * @param result undefined when the request was rejected before that was decided.
+   * @param error why the request was rejected, or why its handlers failed.
+   * @param failedLater whether `error` came after the response: the handlers ran after it.
+   */
+  constructor(
+    incoming: IncomingRequest,
+    readonly startMs: number,
+    readonly queued: QueuedEvent | undefined,
+    readonly result: DeliveryResult | undefined,
+    readonly error: WebhookError | undefined,
+    readonly failedLater: boolean,
+  ) {
     this.#incoming = incoming;
     // Later the socket may be closed, and not know it.
     this.#address = incoming.remoteAddress;
-    this.startMs = startMs;
     this.durationMs = performance.now() - startMs;
-    this.queued = found.queued;
-    this.result = found.result;
-    this.error = found.error;
-    this.failedLater = found.failedLater === true;
   }
 
   readTarget(): Pick<RejectedRequest, "method" | "path"> {
@@ -156,9 +147,16 @@ export class Observers {
   }
 
   /** Tells the result of a request, or that its handlers failed after its response. */
-  tell(incoming: IncomingRequest, startMs: number, found: Found): void {
+  tell(
+    incoming: IncomingRequest,
+    startMs: number,
+    queued: QueuedEvent | undefined,
+    result: DeliveryResult | undefined,
+    error?: WebhookError,
+    failedLater = false,
+  ): void {
     if (this.#observers.size === 0) return;
-    const observed = new ObservedRequest(incoming, startMs, found);
+    const observed = new ObservedRequest(incoming, startMs, queued, result, error, failedLater);
     for (const observer of this.#observers) callSafely(observer, () => observer(observed));
   }
 }

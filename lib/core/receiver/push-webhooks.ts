@@ -229,15 +229,15 @@ class Receiver {
       result = accepted;
       if (this.#settings.acknowledge === "before") {
         this.#finishLater(finished, (error) =>
-          this.observers.tell(request, startMs, { queued, result, error, failedLater: true }),
+          this.observers.tell(request, startMs, queued, result, error, true),
         );
       } else if (finished !== undefined) await finished;
       this.reports.delivered(verified.event, result);
-      this.observers.tell(request, startMs, { queued, result });
+      this.observers.tell(request, startMs, queued, result);
       return undefined;
     } catch (error) {
       const rejection = toRejection(error, request);
-      this.observers.tell(request, startMs, { queued, result, error: rejection });
+      this.observers.tell(request, startMs, queued, result, rejection);
       // The failure of a handler was reported already.
       if (result === undefined) {
         const durationMs = performance.now() - startMs;

@@ -68,18 +68,13 @@ export function createRequestEntry(observed: ObservedRequest, known: Known): New
     tokenIndex: queued?.authTokenIndex,
     urlIndex: queued?.publicUrlIndex,
     receiver: known.receiver,
-    issues: event === undefined ? NO_ISSUES : describeIssues(event),
+    issues: (event?.issues ?? [])
+      .slice(0, MAX_ISSUES)
+      .map((issue) => `${issue.param}: ${issue.message}`),
     target: `${cutText(method, 20)} ${path}`,
     sender: { address, forwardedFor: cutHeader(forwardedFor), userAgent: cutHeader(userAgent) },
     explanation: known.explanation,
   };
-}
-
-const NO_ISSUES: readonly string[] = [];
-
-function describeIssues({ issues }: PushEvent | UnknownPushEvent): readonly string[] {
-  if (issues.length === 0) return NO_ISSUES;
-  return issues.slice(0, MAX_ISSUES).map(({ param, message }) => `${param}: ${message}`);
 }
 
 /** Returns the result of a request. */
@@ -104,9 +99,9 @@ export function readNames(event: PushEvent | UnknownPushEvent): RequestNames {
     version,
     uuid: event.uuid,
     accountSid: event.account_sid,
-    factorSid: fields.factor_sid || undefined,
-    challengeSid: fields.challenge_sid || undefined,
-    identity: fields.entity_identity || undefined,
+    factorSid: readField(fields.factor_sid),
+    challengeSid: readField(fields.challenge_sid),
+    identity: readField(fields.entity_identity),
   };
 }
 
@@ -126,6 +121,10 @@ export function readClaims(observed: ObservedRequest): RequestNames {
     challengeSid: readSid("YC", "challenge_sid"),
     identity: identity && identity.length <= MAX_IDENTITY_CHARACTERS ? identity : undefined,
   };
+}
+
+function readField(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
 }
 
 function cutHeader(text: string | undefined): string | undefined {

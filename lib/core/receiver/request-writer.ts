@@ -25,8 +25,6 @@ export interface WriterSettings {
   allowedAccountSids?: ReadonlySet<string> | undefined;
 }
 
-/** More requests at once are counted as dropped. */
-const MAX_PENDING = 1_000;
 const MAX_ACCOUNTS = 1_000;
 const MAX_KINDS = 100;
 /** How often a request of one kind is explained: an attacker must not use up the receiver's budget. */
@@ -66,7 +64,6 @@ export class RequestWriter {
 
   /** Takes a request whose response is decided; its entry is made after the response is sent. */
   readonly write = (observed: ObservedRequest): void => {
-    if (this.#pending.length === MAX_PENDING) return this.#journal.count("dropped");
     if (this.#pending.push(observed) === 1) {
       this.#callbacks.setImmediate(() => this.#writePending());
     }
@@ -146,7 +143,7 @@ export class RequestWriter {
       queued !== undefined ||
       this.#accounts.has(accountSid) ||
       this.#settings.allowedAccountSids?.has(accountSid) === true;
-    return `${error?.code} ${isKnown ? copyText(accountSid) : ""}`;
+    return `${error?.code} ${isKnown ? accountSid : ""}`;
   }
 
   /** Explains a wrong signature: few a minute, and one of those that one sender sends to one path. */
