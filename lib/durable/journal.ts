@@ -22,8 +22,6 @@ const FLUSH_MS = 1_000;
 const MAX_ENTRIES = 200;
 /** How many counters a minute has: a receiver may have many accounts. */
 const MAX_COUNTERS = 100;
-/** How long counters are kept that are not written: longer outages are rare. */
-const MAX_COUNTERS_MS = 60 * MINUTE_MS;
 /** After so many entries, or so long, what is over the bounds of the store is removed. */
 const TRIM_AFTER = { entries: 1_000, ms: MINUTE_MS };
 const PROCESS = `${process.pid} on ${hostname()}`;
@@ -39,7 +37,8 @@ export class StoredJournal implements Journal {
   /** Runs a read, and again while the store fails. */
   readonly #run: <Value>(read: () => Promise<Value>) => Promise<Value>;
   readonly #entries = new Map<EntryKind, NewEntries>();
-  readonly #counters = new MinuteCounters(MAX_COUNTERS, MAX_COUNTERS_MS);
+  /** Of the last hour: longer outages are rare. */
+  readonly #counters = new MinuteCounters(MAX_COUNTERS, 60 * MINUTE_MS);
   #hasNew = false;
   readonly #trims = setInterval(() => void this.#trim(), TRIM_AFTER.ms).unref();
   /** The key of the pseudonyms; undefined until the store was read. */

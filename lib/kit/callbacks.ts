@@ -22,7 +22,7 @@ export class Callbacks {
     return this;
   }
 
-  /** Calls a function now. It has one argument at most: no event here has more. */
+  /** Calls a function now, with one argument: no event here has more. */
   run(callback: (...args: never[]) => void, value?: never): void {
     try {
       callback(value as never);

@@ -45,7 +45,7 @@ it("writes each request, masked, and of an unverified one what it may claim", as
     { method: "PUT", path: "/push/events", headers: { "user-agent": "x".repeat(300) }, body: "" },
   );
   const measured = { atMs: expect.any(Number), durationMs: expect.any(Number) };
-  const id = expect.stringMatching(/^[0-9a-f]{8}-\d$/);
+  const id = expect.any(String);
   const person = expect.stringMatching(/^[0-9a-f]{8}$/);
   const common = { id, ...measured, person, process: "1 on test", issues: [] };
   const sids = { factorSid: FACTOR_SID, challengeSid: CHALLENGE_SID };

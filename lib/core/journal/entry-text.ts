@@ -3,10 +3,8 @@ import type { JournalEntry, NewEntry } from "./journal";
 import { createPseudonym } from "./mask";
 
 /**
- * Writes an entry, and the process that appends it, as JSON of ASCII characters. It takes the object over:
- * an entry is kept as text only, because slices of a request would keep its body in memory.
- *
- * @param processName such as `4711 on web-1`.
+ * Writes an entry as JSON of ASCII characters, and takes the object over. Entries are kept as texts: the
+ * slices of a request in them would keep its body.
  */
 export function writeEntry(entry: NewEntry, processName: string): string {
   const build = process.env.PUSH_BUILD;

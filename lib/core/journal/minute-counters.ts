@@ -2,21 +2,17 @@ import type { Count, CounterName } from "./journal";
 
 const MINUTE_MS = 60_000;
 
-/** Counters of each minute, in memory. */
+/** Counters of each minute, in memory: at most `maxNames` a minute, for `maxMs`. */
 export class MinuteCounters {
   /** By the start of their minute, the oldest first. */
   readonly #minutes = new Map<number, Map<CounterName, number>>();
 
-  /**
-   * @param maxNames how many a minute has; what is on others is dropped.
-   * @param maxMs how long they are kept.
-   */
   constructor(
     readonly maxNames: number,
     readonly maxMs: number,
   ) {}
 
-  /** Adds to a counter of the current minute. */
+  /** Adds to a counter of the current minute, or to that of what was dropped. */
   add(name: CounterName, count = 1): void {
     const counters = this.#findCurrent();
     const isNew = counters.size >= this.maxNames && !counters.has(name);

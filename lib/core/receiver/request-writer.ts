@@ -51,9 +51,6 @@ export class RequestWriter {
   readonly #budget = createExplainBudget({ maxReports: MAX_EXPLANATIONS });
   /** When a request of each kind was explained. */
   readonly #explainedAtMs = new Map<string, number>();
-  /** Begins the ids; random values are not available while a module is loaded on some platforms. */
-  #process: string | undefined;
-  #count = 0;
 
   constructor(journal: Journal, settings: WriterSettings) {
     this.#journal = journal;
@@ -100,8 +97,7 @@ export class RequestWriter {
     if (kind === "accepted" && !this.#accounts.has(accountSid)) {
       keepNewest(this.#accounts, copyText(accountSid), true, MAX_ACCOUNTS);
     }
-    this.#process ??= crypto.randomUUID().slice(0, 8);
-    const id = `${this.#process}-${++this.#count}`;
+    const id = crypto.randomUUID().slice(0, 13);
     const names = queued === undefined ? claims : readNames(queued.event);
     const explanation = error && this.#explain(observed, error);
     this.#journal.append(
