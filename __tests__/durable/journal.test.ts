@@ -152,6 +152,13 @@ it("counts what the store rejected, and writes it to no other minute", async () 
   expect(counted).toEqual([{ dropped: 2 }]);
 });
 
+it("writes what happened first before what was noted first", async () => {
+  await flushFirst();
+  for (const atMs of [3, 1, 2]) journal.append(entry("", String(atMs), { atMs }));
+  await pass(1_000);
+  expect(actions().slice(1)).toEqual(["1", "2", "3"]);
+});
+
 it("writes an identity nowhere", async () => {
   journal.append(entry("", "first", { identity: IDENTITY }));
   await pass(1_000);

@@ -193,7 +193,8 @@ export class StoredJournal implements Journal {
  * oldest entry of the share with the most.
  */
 class NewEntries {
-  readonly #entries: { share: string; text: string; identity: string | undefined }[] = [];
+  readonly #entries: { atMs: number; share: string; text: string; identity: string | undefined }[] =
+    [];
   /** How many entries each share has. */
   readonly #shares = new Map<string, number>();
 
@@ -208,9 +209,10 @@ class NewEntries {
   /** Adds an entry; returns whether nothing was dropped, it or another one. */
   add(entry: NewEntry): boolean {
     if (this.isFull(entry.share)) return false;
+    const { atMs } = entry;
     const share = copyText(entry.share);
     const identity = entry.identity && copyText(entry.identity);
-    this.#entries.push({ share, text: writeEntry(entry, PROCESS), identity });
+    this.#entries.push({ atMs, share, text: writeEntry(entry, PROCESS), identity });
     this.#shares.set(share, (this.#shares.get(share) ?? 0) + 1);
     if (this.#entries.length <= MAX_ENTRIES) return true;
     // It has more than an equal part.
@@ -230,8 +232,10 @@ class NewEntries {
     }
   }
 
+  /** A step may be noted after one that followed it. */
   toStored(kind: EntryKind): NewStoredEntry[] {
-    return this.#entries.map(({ share, text }) => ({ kind, share, text }));
+    const entries = this.#entries.toSorted((a, b) => a.atMs - b.atMs);
+    return entries.map(({ share, text }) => ({ kind, share, text }));
   }
 }
 
