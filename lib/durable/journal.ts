@@ -188,13 +188,20 @@ export class StoredJournal implements Journal {
   }
 }
 
+/** An entry that is not stored yet. Its texts are copies. */
+interface NewText {
+  readonly atMs: number;
+  readonly share: string;
+  text: string;
+  identity: string | undefined;
+}
+
 /**
  * The new entries of a kind. At the bound, a share with less than an equal part takes the place of the
  * oldest entry of the share with the most.
  */
 class NewEntries {
-  readonly #entries: { atMs: number; share: string; text: string; identity: string | undefined }[] =
-    [];
+  readonly #entries: NewText[] = [];
   /** How many entries each share has. */
   readonly #shares = new Map<string, number>();
 
