@@ -1,8 +1,8 @@
 /**
  * Webhook requests that a server stores with the journal of its queue, beside those without: how much CPU
  * time of the server each takes. In turns in one run, on each engine; the first quartile of the rounds:
- * other programs make them longer, never shorter. The servers run the built package: tsx sets the name of
- * each closure, which makes those of a request as expensive as its signature.
+ * other programs make them longer, never shorter. The servers run the built package: in
+ * what tsx compiles, each closure takes time to get its name.
  *
  * npm run build && npm run node24 -- --import tsx bench/durable/journal.ts [rounds] [requests]
  */
