@@ -152,17 +152,24 @@ it("counts what the store rejected, and writes it to no other minute", async () 
   expect(counted).toEqual([{ dropped: 2 }]);
 });
 
+it("writes what happened first before what was noted first", async () => {
+  await flushFirst();
+  for (const atMs of [3, 1, 2]) journal.append(entry("", String(atMs), { atMs }));
+  await pass(1_000);
+  expect(actions().slice(1)).toEqual(["1", "2", "3"]);
+});
+
 it("writes an identity nowhere", async () => {
   journal.append(entry("", "first", { identity: IDENTITY }));
   await pass(1_000);
   expect(JSON.stringify(written)).not.toContain(IDENTITY);
 });
 
-it("trims the store each minute, and after 500 entries", async () => {
+it("trims the store each minute, and after 1,000 entries", async () => {
   await pass(120_000);
   expect(trims).toBe(2);
   for (let flush = 0; flush < 6; flush++) {
-    for (let index = 0; index < 100; index++) journal.append(entry(""));
+    for (let index = 0; index < 180; index++) journal.append(entry(""));
     await pass(1_000);
   }
   expect(trims).toBe(3);

@@ -1,12 +1,14 @@
 /**
  * Webhook requests that a server stores with the journal of its queue, beside those without: how much CPU
  * time of the server each takes. In turns in one run, on each engine; the first quartile of the rounds:
- * other programs make them longer, never shorter.
+ * other programs make them longer, never shorter. The servers run the built package: in
+ * what tsx compiles, each closure takes time to get its name.
  *
- * npm run node24 -- --import tsx bench/durable/journal.ts [rounds] [requests]
+ * npm run build && npm run node24 -- --import tsx bench/durable/journal.ts [rounds] [requests]
  */
 import { once } from "node:events";
 import { Agent, request } from "node:http";
+import { join } from "node:path";
 import { signedRequest, type SignedRequest } from "express-push-verification/testing";
 import { startStore } from "./engine";
 import { findFreePort, percentile, settings, startProcess } from "./processes";
@@ -23,6 +25,7 @@ async function startServer(engine: string, journal: string) {
     ...store.env,
     PORT: String(port),
     JOURNAL: journal,
+    TSX_TSCONFIG_PATH: join(__dirname, "tsconfig.built.json"),
   });
 
   async function readCpuUs(): Promise<number> {

@@ -49,6 +49,8 @@ export { trace } from "./observability/diagnostics";
 
 /** What a queue keeps, the console shows, and workers and the admin router append. */
 export type { Count, Journal, JournalEntry, RequestEntry, StepEntry } from "./journal/journal";
+/** A queue writes entries as texts, and reads them. */
+export { readEntry, writeEntry } from "./journal/entry-text";
 
 /** What a queue implements for a receiver, and the event that it stores. */
 export type { EventQueue, QueuedEvent } from "./delivery/event-queue";

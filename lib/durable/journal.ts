@@ -1,7 +1,9 @@
 import { hostname } from "node:os";
-import type { Count, Journal, JournalEntry } from "../core/door";
+import { type Count, type Journal, type JournalEntry, readEntry, writeEntry } from "../core/door";
+import { copyText } from "../kit/copied-text";
 import { createPseudonym } from "../kit/hash";
-import { parseJson, toAsciiJson } from "../kit/text";
+import { MinuteCounters } from "../kit/minute-counters";
+import { addMember } from "../kit/text";
 import type { Availability } from "./availability";
 import type { QueueUser } from "./event-operations";
 import { type EntryKind, MAX_SLICE_ENTRIES, type NewStoredEntry, type Storage } from "./storage";
@@ -14,10 +16,8 @@ const FLUSH_MS = 1_000;
 const MAX_ENTRIES = 200;
 /** How many counters a minute has: a receiver may have many accounts. */
 const MAX_COUNTERS = 100;
-/** How many minutes have counters that are not written: longer outages are rare. */
-const MAX_MINUTES = 60;
 /** After so many entries, or so long, what is over the bounds of the store is removed. */
-const TRIM_AFTER = { entries: 500, ms: MINUTE_MS };
+const TRIM_AFTER = { entries: 1_000, ms: MINUTE_MS };
 const PROCESS = `${process.pid} on ${hostname()}`;
 
 /**
@@ -31,10 +31,9 @@ export class StoredJournal implements Journal {
   /** Runs a read, and again while the store fails. */
   readonly #run: <Value>(read: () => Promise<Value>) => Promise<Value>;
   readonly #entries = new Map<EntryKind, NewEntries>();
-  /** By the start of their minute. */
-  readonly #counters = new Map<number, Map<Count["name"], number>>();
-  /** The names that were counted in the current minute, which starts then. */
-  #counted = { minuteMs: 0, names: new Set<Count["name"]>() };
+  /** Of the last hour: longer outages are rare. */
+  readonly #counters = new MinuteCounters<Count["name"]>(MAX_COUNTERS, 60 * MINUTE_MS, "dropped");
+  #hasNew = false;
   readonly #trims = setInterval(() => void this.#trim(), TRIM_AFTER.ms).unref();
   /** The key of the pseudonyms; undefined until the store was read. */
   #secret: string | undefined;
@@ -43,7 +42,6 @@ export class StoredJournal implements Journal {
   #timer: NodeJS.Timeout | undefined;
   #flushing: Promise<void> | undefined;
   #flushedAtMs = Number.NEGATIVE_INFINITY;
-  #dropped = 0;
   #untrimmed = 0;
 
   constructor(
@@ -65,7 +63,7 @@ export class StoredJournal implements Journal {
     const kind = boundOf(entry.kind);
     const entries = this.#entries.get(kind) ?? new NewEntries();
     this.#entries.set(kind, entries);
-    if (!entries.add(entry)) this.#dropped++;
+    if (!entries.add(entry)) this.#counters.add("dropped");
     this.#schedule();
   }
 
@@ -74,23 +72,14 @@ export class StoredJournal implements Journal {
   }
 
   count(...names: Count["name"][]): void {
-    const minuteMs = currentMinuteMs();
-    if (this.#counted.minuteMs !== minuteMs) this.#counted = { minuteMs, names: new Set() };
-    const { names: counted } = this.#counted;
-    for (const name of names) {
-      if (counted.size < MAX_COUNTERS) counted.add(name);
-      if (counted.has(name)) this.#add(minuteMs, name, 1);
-      else this.#dropped++;
-    }
-    const [oldestMs = minuteMs] = this.#counters.keys();
-    if (this.#counters.size > MAX_MINUTES) this.#counters.delete(oldestMs);
+    for (const name of names) this.#counters.add(name);
     this.#schedule();
   }
 
   async read(after = "") {
     const { texts } = await this.#run(() => this.#storage.scan("entry", after || undefined));
     return {
-      entries: texts.map(({ text }) => parseJson(text)).filter(isEntry),
+      entries: texts.flatMap(({ text }) => readEntry(text) ?? []),
       position: texts.at(-1)?.id ?? after,
       hasMore: texts.length >= MAX_SLICE_ENTRIES,
     };
@@ -124,7 +113,7 @@ export class StoredJournal implements Journal {
       .finally(() => {
         this.#flushedAtMs = performance.now();
         if (this.#flushing === flushing) this.#flushing = undefined;
-        if (this.#counters.size > 0 || this.#entries.size > 0) this.#schedule();
+        if (this.#hasNew) this.#schedule();
       });
     this.#flushing = flushing;
     return flushing;
@@ -137,13 +126,8 @@ export class StoredJournal implements Journal {
     return this.flush();
   }
 
-  #add(minuteMs: number, name: Count["name"], count: number): void {
-    const counters = this.#counters.get(minuteMs) ?? new Map<Count["name"], number>();
-    this.#counters.set(minuteMs, counters);
-    counters.set(name, (counters.get(name) ?? 0) + count);
-  }
-
   #schedule(): void {
+    this.#hasNew = true;
     if (this.#timer !== undefined || this.#flushing !== undefined || this.#isClosed) return;
     const pauseMs = Math.max(0, this.#flushedAtMs + FLUSH_MS - performance.now());
     this.#timer = setTimeout(() => void this.flush(), pauseMs).unref();
@@ -154,28 +138,24 @@ export class StoredJournal implements Journal {
   }
 
   async #write(): Promise<void> {
-    if (this.#entries.size + this.#counters.size + this.#dropped === 0) return;
+    if (!this.#hasNew) return;
     const isUsable = await this.#isUsable();
     // Also during an outage: an identity is not kept for longer than the pause.
     for (const entries of this.#entries.values()) entries.nameUsers(this.#secret);
     if (!isUsable) return;
-    const dropped = this.#dropped;
-    // A name is once in the counts: a writer counts what it drops, too.
-    if (dropped > 0) this.#add(currentMinuteMs(), "dropped", dropped);
+    this.#hasNew = false;
     const entries = [...this.#entries].flatMap(([kind, added]) => added.toStored(kind));
-    const counts: Count[] = [...this.#counters].flatMap(([minuteMs, counters]) =>
-      Array.from(counters, ([name, count]) => ({ minuteMs, name, count })),
-    );
     this.#entries.clear();
-    this.#counters.clear();
-    this.#dropped = 0;
+    const counts = this.#counters.take();
     try {
       await this.#storage.appendEntries(entries, counts);
       this.#untrimmed += entries.length;
       if (this.#untrimmed >= TRIM_AFTER.entries) await this.#trim();
     } catch {
       // Only the reply may have been lost: to write them again could double them.
-      this.#dropped += dropped + entries.length;
+      this.#counters.add("dropped", entries.length);
+      for (const { name, count } of counts) if (name === "dropped") this.#counters.add(name, count);
+      this.#hasNew = true;
     }
   }
 
@@ -202,18 +182,27 @@ export class StoredJournal implements Journal {
   }
 }
 
+/** An entry that is not stored yet. Its texts are copies. */
+interface NewText {
+  readonly atMs: number;
+  readonly share: string;
+  text: string;
+  identity: string | undefined;
+}
+
 /**
  * The new entries of a kind. At the bound, a share with less than an equal part takes the place of the
  * oldest entry of the share with the most.
  */
 class NewEntries {
-  readonly #shares = new Map<string, NewEntry[]>();
-  #count = 0;
+  readonly #entries: NewText[] = [];
+  /** How many entries each share has. */
+  readonly #shares = new Map<string, number>();
 
   /** Whether an entry of a share would be dropped. */
   isFull(share: string): boolean {
-    if (this.#count < MAX_ENTRIES) return false;
-    const own = this.#shares.get(share)?.length;
+    if (this.#entries.length < MAX_ENTRIES) return false;
+    const own = this.#shares.get(share);
     const shares = this.#shares.size + (own === undefined ? 1 : 0);
     return ((own ?? 0) + 1) * shares > MAX_ENTRIES;
   }
@@ -221,52 +210,38 @@ class NewEntries {
   /** Adds an entry; returns whether nothing was dropped, it or another one. */
   add(entry: NewEntry): boolean {
     if (this.isFull(entry.share)) return false;
-    const own = this.#shares.get(entry.share) ?? [];
-    this.#shares.set(entry.share, own);
-    own.push(entry);
-    if (this.#count < MAX_ENTRIES) {
-      this.#count++;
-      return true;
-    }
-    let most = own;
-    for (const entries of this.#shares.values()) if (entries.length > most.length) most = entries;
+    const { atMs } = entry;
+    const share = copyText(entry.share);
+    const identity = entry.identity && copyText(entry.identity);
+    this.#entries.push({ atMs, share, text: writeEntry(entry, PROCESS), identity });
+    this.#shares.set(share, (this.#shares.get(share) ?? 0) + 1);
+    if (this.#entries.length <= MAX_ENTRIES) return true;
     // It has more than an equal part.
-    most.shift();
+    const [[most] = [share]] = [...this.#shares].toSorted(([, a], [, b]) => b - a);
+    this.#shares.set(most, (this.#shares.get(most) ?? 0) - 1);
+    const oldest = this.#entries.findIndex((added) => added.share === most);
+    this.#entries.splice(oldest, 1);
     return false;
   }
 
   /** Replaces identities by pseudonyms; without a secret, by nothing. */
   nameUsers(secret: string | undefined): void {
-    for (const entry of [...this.#shares.values()].flat()) {
-      const { identity } = entry;
-      if (identity === undefined) continue;
-      const person = secret && createPseudonym(secret, identity);
-      // A copy of an entry by a spread takes 20 µs.
-      Object.assign(entry, { identity: undefined, person });
+    for (const added of this.#entries) {
+      const { text, identity } = added;
+      if (identity && secret)
+        added.text = addMember(text, "person", createPseudonym(secret, identity));
+      added.identity = undefined;
     }
   }
 
+  /** A step may be noted after one that followed it. */
   toStored(kind: EntryKind): NewStoredEntry[] {
-    const entries = [...this.#shares.values()].flat().toSorted((a, b) => a.atMs - b.atMs);
-    const signature = { share: undefined, process: PROCESS, build: process.env.PUSH_BUILD };
-    return entries.map((entry) => {
-      const { share } = entry;
-      return { kind, share, text: toAsciiJson(Object.assign(entry, signature)) };
-    });
+    const entries = this.#entries.toSorted((a, b) => a.atMs - b.atMs);
+    return entries.map(({ share, text }) => ({ kind, share, text }));
   }
 }
 
 /** Returns the kind whose bound an entry has. */
 function boundOf(kind: JournalEntry["kind"]): EntryKind {
   return kind === "start" ? "change" : kind;
-}
-
-function currentMinuteMs(): number {
-  return Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
-}
-
-/** Other programs may write to the store. */
-function isEntry(value: unknown): value is JournalEntry {
-  const { kind, atMs } = Object(value) as Record<string, unknown>;
-  return typeof kind === "string" && typeof atMs === "number";
 }

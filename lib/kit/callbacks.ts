@@ -20,8 +20,13 @@ export class Callbacks {
     return this;
   }
 
-  run(callback: () => void): void {
-    this.#guard(callback)();
+  /** Calls a function now, with one argument: no event here has more. */
+  run(callback: (...args: never[]) => void, value?: never): void {
+    try {
+      callback(value as never);
+    } catch (error) {
+      this.onThrown(error);
+    }
   }
 
   setTimeout(callback: () => void, delayMs: number): NodeJS.Timeout {
@@ -32,15 +37,8 @@ export class Callbacks {
     setImmediate(this.#guard(callback));
   }
 
-  /** Passes one argument on: no event here has more. */
-  #guard(callback: (...args: never[]) => void): (...args: never[]) => void {
-    return (value?: never) => {
-      try {
-        callback(value as never);
-      } catch (error) {
-        this.onThrown(error);
-      }
-    };
+  #guard(callback: (...args: never[]) => void): (value?: never) => void {
+    return (value) => this.run(callback, value);
   }
 }
 

@@ -47,6 +47,10 @@ export function escapeControls(text: string): string {
   );
 }
 
+/** Adds a member, whose value needs no escapes, to the JSON of an object that has one. */
+export const addMember = (json: string, name: string, value: string) =>
+  `${json.slice(0, -1)},"${name}":"${value}"}`;
+
 /**
  * Writes a value as JSON of ASCII characters: a database of any encoding stores it, NUL and lone
  * surrogates included.

@@ -1,6 +1,8 @@
 import type { QueuedEvent } from "./event-queue";
 import { FairMap, type FairEntry } from "../../kit/fair-map";
 import { createPseudonym } from "../../kit/hash";
+import { MinuteCounters } from "../../kit/minute-counters";
+import { addMember } from "../../kit/text";
 import type {
   Count,
   CounterName,
@@ -9,9 +11,9 @@ import type {
   JournalEntry,
   NewEntry,
 } from "../journal/journal";
+import { readEntry, writeEntry } from "../journal/entry-text";
 
 const DAY_MS = 24 * 60 * 60_000;
-const MINUTE_MS = 60_000;
 /** Of each kind. */
 const MAX_ENTRIES = 2_000;
 /** Of a minute: a receiver may have many accounts. */
@@ -28,16 +30,9 @@ export class MemoryJournal implements Journal {
   readonly #processName: string;
   readonly #secret = crypto.randomUUID();
   #position = 0;
-  readonly #kinds = {
-    accepted: new FairLog<JournalEntry>(MAX_ENTRIES),
-    rejected: new FairLog<JournalEntry>(MAX_ENTRIES),
-    step: new FairLog<JournalEntry>(MAX_ENTRIES),
-    change: new FairLog<JournalEntry>(MAX_ENTRIES),
-    start: new FairLog<JournalEntry>(MAX_ENTRIES),
-  };
+  readonly #kinds = new Map<JournalEntry["kind"], FairLog<string>>();
   readonly #events = new FairLog<QueuedEvent>(MAX_ENTRIES, MAX_EVENT_BYTES);
-  /** The counters of each minute, the oldest first. */
-  readonly #minutes = new Map<number, Map<CounterName, number>>();
+  readonly #counters = new MinuteCounters<CounterName>(MAX_COUNTERS, DAY_MS, "dropped");
 
   /** @param processName such as `4711 on web-1`. */
   constructor(processName: string) {
@@ -45,26 +40,20 @@ export class MemoryJournal implements Journal {
     this.append({ kind: "start", atMs: Date.now(), share: "" });
   }
 
-  append({ share, identity, ...entry }: NewEntry): void {
-    const person = identity === undefined ? undefined : createPseudonym(this.#secret, identity);
-    const build = process.env.PUSH_BUILD;
-    const signed = { ...entry, process: this.#processName, build, person } as JournalEntry;
-    this.#kinds[entry.kind].add(share, String(++this.#position), signed);
+  append(entry: NewEntry): void {
+    const { kind, share, identity } = entry;
+    const text = writeEntry(entry, this.#processName);
+    const named =
+      identity === undefined
+        ? text
+        : addMember(text, "person", createPseudonym(this.#secret, identity));
+    const log = this.#kinds.get(kind) ?? new FairLog(MAX_ENTRIES);
+    this.#kinds.set(kind, log);
+    log.add(share, String(++this.#position), named);
   }
 
   count(...names: CounterName[]): void {
-    const minuteMs = Math.floor(Date.now() / MINUTE_MS) * MINUTE_MS;
-    const counters = this.#minutes.get(minuteMs) ?? new Map<CounterName, number>();
-    this.#minutes.set(minuteMs, counters);
-    for (const name of names) {
-      const isNew = !counters.has(name) && counters.size >= MAX_COUNTERS;
-      const counted = isNew ? "dropped" : name;
-      counters.set(counted, (counters.get(counted) ?? 0) + 1);
-    }
-    for (const oldestMs of this.#minutes.keys()) {
-      if (oldestMs > minuteMs - DAY_MS) return;
-      this.#minutes.delete(oldestMs);
-    }
+    for (const name of names) this.#counters.add(name);
   }
 
   /** Keeps the event of an entry, unless it is large. */
@@ -82,18 +71,16 @@ export class MemoryJournal implements Journal {
   }
 
   async read(after = "0"): Promise<EntrySlice> {
-    const found = Object.values(this.#kinds)
+    const found = [...this.#kinds.values()]
       .flatMap((log) => log.list())
       .filter(([position]) => Number(position) > Number(after))
       .toSorted(([a], [b]) => Number(a) - Number(b));
-    const entries = found.map(([, entry]) => entry);
+    const entries = found.flatMap(([, text]) => readEntry(text) ?? []);
     return { entries, position: String(this.#position), hasMore: false };
   }
 
-  async readCounts(fromMs = 0): Promise<readonly Count[]> {
-    return [...this.#minutes].flatMap(([minuteMs, counters]) =>
-      minuteMs < fromMs ? [] : [...counters].map(([name, count]) => ({ minuteMs, name, count })),
-    );
+  async readCounts(fromMs?: number): Promise<readonly Count[]> {
+    return this.#counters.list(fromMs);
   }
 
   async createPseudonym(identity: string): Promise<string> {

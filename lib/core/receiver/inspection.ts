@@ -14,24 +14,53 @@ import type { PushWebhooksSettings } from "./options";
 import { describeRequest, type IncomingRequest } from "./incoming-request";
 
 /** A webhook request and its result, as an observer receives it. */
-export interface ObservedRequest {
-  /** When it arrived, as `performance.now()` counts. */
-  readonly startMs: number;
+export class ObservedRequest {
+  readonly #incoming: IncomingRequest;
+  readonly #address: string | undefined;
   /** How long it took until its response was decided, or its handlers failed, in milliseconds. */
   readonly durationMs: number;
-  /** Undefined when the request was not authenticated. */
-  readonly queued?: QueuedEvent | undefined;
-  /** Undefined when the request was rejected before that was decided. */
-  readonly result?: DeliveryResult | undefined;
-  /** Why the request was rejected, or why its handlers failed. */
-  readonly error?: WebhookError | undefined;
-  /** Whether `error` came after the response: the handlers ran after it. */
-  readonly failedLater: boolean;
-  readTarget(): Pick<RejectedRequest, "method" | "path">;
+
+  /**
+   * @param startMs when it arrived, as `performance.now()` counts.
+   * @param queued undefined when the request was not authenticated.
+   * @param result undefined when the request was rejected before that was decided.
+   * @param error why the request was rejected, or why its handlers failed.
+   * @param failedLater whether `error` came after the response: the handlers ran after it.
+   */
+  constructor(
+    incoming: IncomingRequest,
+    readonly startMs: number,
+    readonly queued: QueuedEvent | undefined,
+    readonly result: DeliveryResult | undefined,
+    readonly error: WebhookError | undefined,
+    readonly failedLater: boolean,
+  ) {
+    this.#incoming = incoming;
+    // Later the socket may be closed, and not know it.
+    this.#address = incoming.remoteAddress;
+    this.durationMs = performance.now() - startMs;
+  }
+
+  readTarget(): Pick<RejectedRequest, "method" | "path"> {
+    return describeRequest(this.#incoming);
+  }
+
   /** Reads what tells its sender; any client can choose the headers. */
-  readSender(): RequestEntry["sender"];
+  readSender(): RequestEntry["sender"] {
+    const [forwardedFor] = this.#incoming.listHeader("x-forwarded-for");
+    const [userAgent] = this.#incoming.listHeader("user-agent");
+    return { address: this.#address, forwardedFor, userAgent };
+  }
+
   /** Reads the parameters that the sender claims; none when the body was not read, or is large. */
-  readClaims(): readonly Pair[];
+  readClaims(): readonly Pair[] {
+    const { method, target, body } = this.#incoming;
+    try {
+      return readForm(method === "GET" ? target.split("?", 2)[1] : body, MAX_CLAIMED_BYTES).pairs;
+    } catch {
+      return [];
+    }
+  }
 }
 
 /** Receives a request when its response is decided, and again if its handlers fail later. */
@@ -107,54 +136,27 @@ function inspectSettings(settings: PushWebhooksSettings) {
 /** A claim in a larger body is not of the service. */
 const MAX_CLAIMED_BYTES = 16_384;
 
-/** Creates an empty list of observers. */
-export function createObservers() {
-  const observers = new Set<RequestObserver>();
+/** The observers of the requests of a receiver. */
+export class Observers {
+  readonly #observers = new Set<RequestObserver>();
 
-  return {
-    /**
-     * Starts to observe a request. Returns the function that tells its result, and a later failure;
-     * undefined while there is no observer.
-     */
-    start(incoming: IncomingRequest, startMs: number) {
-      if (observers.size === 0) return undefined;
-      let isDecided = false;
+  /** Adds an observer; returns the function that removes it. */
+  add(observer: RequestObserver): () => void {
+    this.#observers.add(observer);
+    return () => void this.#observers.delete(observer);
+  }
 
-      return (found: Pick<ObservedRequest, "queued" | "result" | "error">): void => {
-        const failedLater = isDecided;
-        isDecided = true;
-        const durationMs = performance.now() - startMs;
-        // Later the socket may be closed, and not know it.
-        const address = incoming.remoteAddress;
-        const observed: ObservedRequest = {
-          startMs,
-          durationMs,
-          ...found,
-          failedLater,
-          readTarget: () => describeRequest(incoming),
-          readSender: () => ({ address, ...readSender(incoming) }),
-          readClaims: () => readClaims(incoming),
-        };
-        for (const observer of observers) callSafely(observer, () => observer(observed));
-      };
-    },
-    observe(observer: RequestObserver): () => void {
-      observers.add(observer);
-      return () => void observers.delete(observer);
-    },
-  };
-}
-
-function readSender(incoming: IncomingRequest) {
-  const [forwardedFor] = incoming.listHeader("x-forwarded-for");
-  const [userAgent] = incoming.listHeader("user-agent");
-  return { forwardedFor, userAgent };
-}
-
-function readClaims({ method, target, body }: IncomingRequest) {
-  try {
-    return readForm(method === "GET" ? target.split("?", 2)[1] : body, MAX_CLAIMED_BYTES).pairs;
-  } catch {
-    return [];
+  /** Tells the result of a request, or that its handlers failed after its response. */
+  tell(
+    incoming: IncomingRequest,
+    startMs: number,
+    queued: QueuedEvent | undefined,
+    result: DeliveryResult | undefined,
+    error?: WebhookError,
+    failedLater = false,
+  ): void {
+    if (this.#observers.size === 0) return;
+    const observed = new ObservedRequest(incoming, startMs, queued, result, error, failedLater);
+    for (const observer of this.#observers) callSafely(observer, () => observer(observed));
   }
 }

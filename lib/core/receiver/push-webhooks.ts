@@ -5,7 +5,7 @@ import {
   settleWithin,
   type CloseOptions,
 } from "../../kit/closing";
-import { createObservers, registerInspection } from "./inspection";
+import { Observers, registerInspection } from "./inspection";
 import {
   resolveReceiverOptions,
   type PushWebhooksOptions,
@@ -98,9 +98,8 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
     publicUrls: { get: () => publicUrls },
     methods: { value: Object.freeze(settings.methods) },
   }) as unknown as PushWebhooks;
-  const { observe } = observers;
   registerInspection(push, settings, {
-    observe,
+    observe: (observer) => observers.add(observer),
     listPendingWaits: () => waits.listPending(),
     waitForChallenge: (wait) => waits.wait(wait),
     async redeliver({ event, needsConfirmation, ambiguity, ...context }) {
@@ -135,7 +134,7 @@ class Receiver {
   readonly reports;
   readonly waits;
   readonly delivery;
-  readonly observers;
+  readonly observers = new Observers();
 
   constructor(settings: PushWebhooksSettings, handlers: Handlers) {
     const { name, queue } = settings;
@@ -150,7 +149,6 @@ class Receiver {
     this.#accountOf = accountOf;
     this.#verify = createVerify(settings);
     this.#warnOfPath = createWarnOfPath(settings.publicUrls);
-    this.observers = createObservers();
     if (queue?.journal !== undefined) this.#writeTo(queue.journal);
   }
 
@@ -159,7 +157,7 @@ class Receiver {
   }
 
   #writeTo(journal: Journal): Journal {
-    this.observers.observe(new RequestWriter(journal, this.#settings).write);
+    this.observers.add(new RequestWriter(journal, this.#settings).write);
     this.#journal = journal;
     return journal;
   }
@@ -217,7 +215,6 @@ class Receiver {
   async #handle(request: IncomingRequest): Promise<WebhookError | undefined> {
     const startMs = performance.now();
     const deadlineAtMs = startMs + this.#settings.deadlineMs;
-    const observe = this.observers.start(request, startMs);
     let queued: QueuedEvent | undefined;
     let result: DeliveryResult | undefined;
     try {
@@ -229,14 +226,16 @@ class Receiver {
       const { finished, result: accepted } = isPromise(accepting) ? await accepting : accepting;
       result = accepted;
       if (this.#settings.acknowledge === "before") {
-        this.#finishLater(finished, (error) => observe?.({ queued, result, error }));
+        this.#finishLater(finished, (error) =>
+          this.observers.tell(request, startMs, queued, result, error, true),
+        );
       } else if (finished !== undefined) await finished;
       this.reports.delivered(verified.event, result);
-      observe?.({ queued, result });
+      this.observers.tell(request, startMs, queued, result);
       return undefined;
     } catch (error) {
       const rejection = toRejection(error, request);
-      observe?.({ queued, result, error: rejection });
+      this.observers.tell(request, startMs, queued, result, rejection);
       // The failure of a handler was reported already.
       if (result === undefined) {
         const durationMs = performance.now() - startMs;

@@ -1,5 +1,4 @@
 import { isSid, type SidPrefix } from "../../kit/sid";
-import { copyText } from "../../kit/copied-text";
 import { maskIdentity } from "../../kit/masked-identity";
 import { cutText } from "../../kit/text";
 import { describeReasons } from "../../kit/thrown-value";
@@ -38,7 +37,7 @@ const MESSAGES: Readonly<Record<string, string>> = {
     "Another request with this uuid had other content. This one was dropped, and no handler ran. Look for a sender that reuses uuids.",
 };
 
-/** Makes the entry of a request. Its texts are copies: a slice would keep the body. */
+/** Makes the entry of an observed request. */
 export function createRequestEntry(observed: ObservedRequest, known: Known): NewRequestEntry {
   const { queued, error, result, durationMs } = observed;
   const { names } = known;
@@ -56,7 +55,7 @@ export function createRequestEntry(observed: ObservedRequest, known: Known): New
     result: known.result,
     status: error?.status ?? 200,
     code: error?.code,
-    message: error === undefined ? MESSAGES[result ?? ""] : copyText(error.message),
+    message: error === undefined ? MESSAGES[result ?? ""] : error.message,
     failure: failure && event && maskText(failure, event),
     isAuthenticated: event !== undefined,
     type: names.type,
@@ -70,18 +69,13 @@ export function createRequestEntry(observed: ObservedRequest, known: Known): New
     tokenIndex: queued?.authTokenIndex,
     urlIndex: queued?.publicUrlIndex,
     receiver: known.receiver,
-    issues: event === undefined ? NO_ISSUES : describeIssues(event),
-    target: copyText(`${cutText(method, 20)} ${path}`),
-    sender: { address, forwardedFor: copyHeader(forwardedFor), userAgent: copyHeader(userAgent) },
+    issues: (event?.issues ?? [])
+      .slice(0, MAX_ISSUES)
+      .map((issue) => `${issue.param}: ${issue.message}`),
+    target: `${cutText(method, 20)} ${path}`,
+    sender: { address, forwardedFor: cutHeader(forwardedFor), userAgent: cutHeader(userAgent) },
     explanation: known.explanation,
   };
-}
-
-const NO_ISSUES: readonly string[] = [];
-
-function describeIssues({ issues }: AnyEvent): readonly string[] {
-  if (issues.length === 0) return NO_ISSUES;
-  return issues.slice(0, MAX_ISSUES).map(({ param, message }) => copyText(`${param}: ${message}`));
 }
 
 /** Returns the result of a request. */
@@ -102,13 +96,13 @@ export function readNames(event: AnyEvent): RequestNames {
   const fields: Partial<Record<"factor_sid" | "challenge_sid" | "entity_identity", string>> =
     version === undefined ? {} : event;
   return {
-    type: copyText(event.type),
+    type: event.type,
     version,
-    uuid: copyText(event.uuid),
-    accountSid: copyText(event.account_sid),
-    factorSid: copyField(fields.factor_sid),
-    challengeSid: copyField(fields.challenge_sid),
-    identity: copyField(fields.entity_identity),
+    uuid: event.uuid,
+    accountSid: event.account_sid,
+    factorSid: readField(fields.factor_sid),
+    challengeSid: readField(fields.challenge_sid),
+    identity: readField(fields.entity_identity),
   };
 }
 
@@ -117,26 +111,23 @@ export function readClaims(observed: ObservedRequest): RequestNames {
   const params = new Map(observed.readClaims());
   const readSid = (prefix: SidPrefix, name: string) => {
     const value = params.get(name);
-    return isSid(prefix, value) ? copyText(value) : undefined;
+    return isSid(prefix, value) ? value : undefined;
   };
   const identity = params.get("entity_identity");
   const uuid = params.get("uuid");
   return {
-    uuid: uuid && copyText(cutText(uuid, MAX_UUID_CHARACTERS)),
+    uuid: uuid && cutText(uuid, MAX_UUID_CHARACTERS),
     accountSid: readSid("AC", "account_sid"),
     factorSid: readSid("YF", "factor_sid"),
     challengeSid: readSid("YC", "challenge_sid"),
-    identity:
-      identity !== undefined && identity.length <= MAX_IDENTITY_CHARACTERS
-        ? copyField(identity)
-        : undefined,
+    identity: identity && identity.length <= MAX_IDENTITY_CHARACTERS ? identity : undefined,
   };
 }
 
-function copyField(text = ""): string | undefined {
-  return text === "" ? undefined : copyText(text);
+function readField(text: string | undefined): string | undefined {
+  return text === "" ? undefined : text;
 }
 
-function copyHeader(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : copyText(cutText(text, MAX_HEADER_CHARACTERS));
+function cutHeader(text: string | undefined): string | undefined {
+  return text && cutText(text, MAX_HEADER_CHARACTERS);
 }

@@ -7,7 +7,7 @@ import type { WebhookError } from "../errors/webhook-error";
 import { createExplainBudget } from "../signature/explain-budget";
 import type { ObservedRequest } from "./inspection";
 import type { PushWebhooksSettings } from "./options";
-import type { Explanation, Journal } from "../journal/journal";
+import type { CounterName, Explanation, Journal } from "../journal/journal";
 import { maskText } from "../journal/mask";
 import { MemoryJournal } from "../delivery/memory-journal";
 import {
@@ -18,8 +18,6 @@ import {
   readNames,
 } from "./request-entry";
 
-/** More requests at once are counted as dropped. */
-const MAX_PENDING = 1_000;
 const MAX_ACCOUNTS = 1_000;
 const MAX_KINDS = 100;
 /** How often a request of one kind is explained: an attacker must not use up the receiver's budget. */
@@ -48,9 +46,6 @@ export class RequestWriter {
   readonly #budget = createExplainBudget({ maxReports: MAX_EXPLANATIONS });
   /** When a request of each kind was explained. */
   readonly #explainedAtMs = new Map<string, number>();
-  /** Begins the ids. Not at once: some platforms forbid random values while a module loads. */
-  #process: string | undefined;
-  #count = 0;
 
   constructor(journal: Journal, settings: Settings) {
     this.#journal = journal;
@@ -61,7 +56,6 @@ export class RequestWriter {
 
   /** Takes a request whose response is decided; its entry is made after the response is sent. */
   readonly write = (observed: ObservedRequest): void => {
-    if (this.#pending.length === MAX_PENDING) return this.#journal.count("dropped");
     if (this.#pending.push(observed) === 1) {
       this.#callbacks.setImmediate(() => this.#writePending());
     }
@@ -82,18 +76,23 @@ export class RequestWriter {
     const { queued, error } = observed;
     const claims = queued === undefined ? readClaims(observed) : {};
     const { accountSid = "" } = queued ?? claims;
-    const share = this.#findShare(queued, accountSid, error);
     const { name: receiver, queue } = this.#settings;
     const result = findResult(observed, queue !== undefined);
-    this.#journal.count(`result:${result}`);
-    if (error !== undefined) this.#journal.count(`code:${error.code}`);
+    const counted: CounterName[] = [`result:${result}`];
+    if (error !== undefined) counted.push(`code:${error.code}`);
     if (queued !== undefined && this.#countsTokens) {
-      this.#journal.count(`token:${copyText(accountSid)}:${queued.authTokenIndex}`);
+      counted.push(`token:${copyText(accountSid)}:${queued.authTokenIndex}`);
     }
     const kind = error === undefined ? "accepted" : "rejected";
-    if (this.#journal.isFull?.(kind, share) === true) return this.#journal.count("dropped");
-    this.#process ??= crypto.randomUUID().slice(0, 8);
-    const id = `${this.#process}-${++this.#count}`;
+    const share = this.#findShare(queued, accountSid, error);
+    const isDropped = this.#journal.isFull?.(kind, share) === true;
+    if (isDropped) counted.push("dropped");
+    this.#journal.count(...counted);
+    if (isDropped) return;
+    if (kind === "accepted" && !this.#accounts.has(accountSid)) {
+      keepNewest(this.#accounts, copyText(accountSid), true, MAX_ACCOUNTS);
+    }
+    const id = crypto.randomUUID().slice(0, 13);
     const names = queued === undefined ? claims : readNames(queued.event);
     const explanation = error && this.#explain(observed, error);
     this.#journal.append(
@@ -129,17 +128,12 @@ export class RequestWriter {
     accountSid: string,
     error: WebhookError | undefined,
   ): string {
-    if (error === undefined && queued !== undefined) {
-      if (!this.#accounts.has(accountSid)) {
-        keepNewest(this.#accounts, copyText(accountSid), true, MAX_ACCOUNTS);
-      }
-      return queued.authenticatedAccount;
-    }
+    if (error === undefined && queued !== undefined) return queued.authenticatedAccount;
     const isKnown =
       queued !== undefined ||
       this.#accounts.has(accountSid) ||
       this.#settings.allowedAccountSids?.has(accountSid) === true;
-    return `${error?.code} ${isKnown ? copyText(accountSid) : ""}`;
+    return `${error?.code} ${isKnown ? accountSid : ""}`;
   }
 
   /** Explains a wrong signature: few a minute, and one of a sender and a path. */
@@ -154,7 +148,7 @@ export class RequestWriter {
     if (cause === undefined) return undefined;
     keepNewest(this.#explainedAtMs, kind, nowMs, MAX_KINDS);
     const { code, isProven, explanation, fix, subject } = cause;
-    const found: Explanation = {
+    return {
       code,
       isProven,
       cause: isProven ? explanation : `Probably: ${explanation}`,
@@ -162,8 +156,6 @@ export class RequestWriter {
       subject,
       others: others.slice(0, 3).map((other) => other.explanation),
     };
-    // A copy of all texts, which are parts of the request.
-    return JSON.parse(JSON.stringify(found)) as Explanation;
   }
 }
 
