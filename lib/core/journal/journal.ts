@@ -185,7 +185,7 @@ export interface ChangeEntry extends Signed {
 }
 
 /** A process began to append. */
-interface StartEntry extends Signed {
+export interface StartEntry extends Signed {
   readonly kind: "start";
   readonly atMs: number;
 }
