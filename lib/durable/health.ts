@@ -19,7 +19,7 @@ export async function describeQueueHealth(
   const outage = availability.outage();
   if (outage !== undefined) {
     const health = describeOutage(outage);
-    // Otherwise the store is never opened again.
+    // When it is over, the store is not opened again.
     return availability.isOver() ? { ...health, status: "unhealthy" } : health;
   }
   let stats: QueueStats;

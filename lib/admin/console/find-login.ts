@@ -121,7 +121,7 @@ async function listChallenges(
 
 /**
  * Joins the traces of each challenge; returns the newest 3 challenges that are known, and the newest 3
- * that are only claimed: whoever knows an identity can send requests that claim it, and hides no others.
+ * that are only claimed: a client that knows an identity can send requests that claim it, and hides no others.
  */
 function chooseNewest(traces: readonly Trace[]) {
   const byChallenge = groupBy(traces, ({ challengeSid = "" }) => challengeSid);

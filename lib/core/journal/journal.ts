@@ -137,7 +137,7 @@ export interface RequestEntry extends Signed {
   readonly explanation?: Explanation | undefined;
 }
 
-/** It has no secret. */
+/** Why a signature is wrong, without a secret. */
 export interface Explanation {
   readonly code: string;
   readonly isProven: boolean;

@@ -43,7 +43,7 @@ const MARGIN_MS = 1_000;
 const READ_ALL_MS = 1_000;
 
 const OUT_OF_RANGE = "22003";
-/** By another program, such as a replication. */
+/** Another program, such as a replication, took the next id. */
 const ID_TAKEN = "23505";
 const CLOSE_MS = 250;
 /** The length of a key of an event. */

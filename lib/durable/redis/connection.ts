@@ -71,7 +71,7 @@ export function openConnection(settings: RedisSettings, role: keyof typeof ROLES
     const client = createClient(settings, {
       ...OWN_OPTIONS,
       connectTimeout: 2_000,
-      // By default 1 s and more.
+      // The default waits 1 s and more, also when Redis loads its data within milliseconds.
       maxLoadingRetryTime: LOADING_MS,
       disconnectTimeout: 300,
       lazyConnect: false,

@@ -75,7 +75,7 @@ export class RedisStore implements Storage, WorkerPool {
   readonly #userData: ReturnType<typeof createRedisUserData>;
   readonly #journal: ReturnType<typeof createRedisJournal>;
   readonly #confirm: ReturnType<typeof createReplicaConfirmation> | undefined;
-  // Otherwise, nobody notices that a connection is dead.
+  // Without them, a dead connection that is idle is not noticed.
   readonly #pings = setInterval(() => this.#ping(), PING_MS).unref();
   #isOpen = false;
   #wasOpen = false;

@@ -84,7 +84,7 @@ export class RedisWorker implements RunningWorker {
     const worker = this.#openWorker(info === "");
     this.#bull = worker;
     try {
-      // Otherwise run() would try again without a pause.
+      // run() of a worker that did not connect would try again without a pause.
       await worker.waitUntilReady();
       if (this.#hasStopped()) return;
       const ended = worker.run();

@@ -9,7 +9,7 @@ import type { SqliteSettings } from "./options";
 import { startThread } from "./start-thread";
 import type { FileRequest, ThreadFailure, ThreadMessage, ThreadSettings } from "./thread";
 
-/** For earlier requests. */
+/** How long `close` waits for earlier requests. */
 const CLOSE_MS = 250;
 /** A thread whose disk hangs ends when fsync returns. */
 const TERMINATE_MS = 1_000;

@@ -26,7 +26,7 @@ export type ThreadMessage =
 
 /** The pause between polls while other processes write to the file. */
 const SHARED_POLL_MS = 5;
-/** Otherwise; bounds how soon a process that starts is noticed. */
+/** The pause between polls without them: how soon a process that starts is noticed. */
 const LONGEST_POLL_MS = 100;
 
 const settings = workerData as ThreadSettings;
