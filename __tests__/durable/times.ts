@@ -98,10 +98,10 @@ export function describeTimes(engine: StoppableEngine): void {
       const listKept = async () => (await engine.listKept(TIMES.outcomeTtlMs)).join();
       await engine.passTime(-400 * 86_400_000);
       await until(async () => !/lasting (uuid|outcome)/.test(await listKept()));
-      await engine.passTime(101_500);
+      await engine.passTime(1_010_000);
       await until(async () => !(await listKept()).includes("uuid"));
       expect(await queue.outcomes.wait(wait)).toHaveProperty("type", "challenge.approved");
-      await engine.passTime(101_500);
+      await engine.passTime(1_010_000);
       await untilEmpty();
     });
 
