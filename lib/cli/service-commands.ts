@@ -1,6 +1,6 @@
 import { Option, type Command } from "commander";
 import { ApiError, createAdminClient, type AdminClient, type Finding } from "../admin";
-import { PUSH_EVENT_TYPES as TYPES, type PushEventType } from "../core/door";
+import { PUSH_EVENT_TYPES as TYPES, type PushEventType } from "../index";
 import { hideUserInfo } from "../kit/url";
 import { choice, UsageError } from "./arguments";
 import { readSecret, readVariable, SERVICE_SETTINGS, type Variable } from "./environment";

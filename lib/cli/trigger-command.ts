@@ -2,13 +2,8 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command } from "commander";
 import { createSid } from "../kit/sid";
 import { cutText } from "../kit/text";
-import {
-  INVENTED_PREFIXES,
-  listParameterNames,
-  PUSH_EVENT_TYPES,
-  type PushEventType,
-  signRequest,
-} from "../core/door";
+import { INVENTED_PREFIXES, listParameterNames, signRequest } from "../core/door";
+import { PUSH_EVENT_TYPES, type PushEventType } from "../index";
 import { FORM_CONTENT_TYPES } from "../kit/form-type";
 import { SendError, sendRequest, type WebhookRequest, type WebhookResponse } from "../emulator";
 import { signedRequest } from "../testing";

@@ -1,7 +1,7 @@
 import { EventEmitter, once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { createNeutralCause } from "../kit/neutral-cause";
-import { WebhookError } from "../core/door";
+import { WebhookError } from "../index";
 import type { StoreOutage } from "../kit/health";
 import type { Logger } from "../kit/logger";
 import { pauseAfter } from "../kit/backoff";

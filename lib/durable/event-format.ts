@@ -1,4 +1,4 @@
-import { WebhookError } from "../core/door";
+import { WebhookError } from "../index";
 
 /**
  * The changes of a format, by the number that each leads to; the first format has the number 1. A

@@ -1,4 +1,4 @@
-import type { PushEvent, UnknownPushEvent } from "../core/door";
+import type { PushEvent, UnknownPushEvent } from "../index";
 
 /** An attempt whose handlers failed. */
 export interface EventFailure {

@@ -1,11 +1,11 @@
 import {
   createRequestRetry,
   type EventQueue,
-  type Handlers,
   type QueuedEvent,
   trace,
   type WorkOptions,
 } from "../core/door";
+import type { Handlers } from "../index";
 import { CLOSED, type Health } from "../kit/health";
 import { CLOSE_RULES, settleWithin, type CloseOptions } from "../kit/closing";
 import { validateOptions } from "../kit/validate-options";

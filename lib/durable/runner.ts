@@ -1,4 +1,5 @@
-import { type Handlers, StoredDelivery, type WorkOptions } from "../core/door";
+import { StoredDelivery, type WorkOptions } from "../core/door";
+import type { Handlers } from "../index";
 import { toAsciiJson } from "../kit/text";
 import type { QueueUser } from "./event-operations";
 import type { Outcome } from "./outcomes";

@@ -1,4 +1,5 @@
-import { type PushEventType, SIGNATURE_HEADERS } from "../core/door";
+import { SIGNATURE_HEADERS } from "../core/door";
+import type { PushEventType } from "../index";
 import { AUTH_TOKEN } from "../kit/auth-token";
 import { FORM_CONTENT_TYPES, isFormType } from "../kit/form-type";
 import type * as z from "zod";

@@ -12,7 +12,7 @@ import {
   type Context,
   type Histogram,
 } from "@opentelemetry/api";
-import { type Diagnostics, PUSH_EVENT_TYPES, type Traces, type WebhookError } from "../core/door";
+import { type Diagnostics, PUSH_EVENT_TYPES, type Traces, type WebhookError } from "../index";
 
 const NAME = "express-push-verification";
 const SYSTEM = "express_push_verification";

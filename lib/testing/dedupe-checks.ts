@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { createSid } from "../kit/sid";
-import type { DedupeStore } from "../core/door";
+import type { DedupeStore } from "../index";
 
 type DedupeClaim = Parameters<DedupeStore["claim"]>[0];
 type Claim = Awaited<ReturnType<DedupeStore["claim"]>>;

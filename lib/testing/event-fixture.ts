@@ -1,12 +1,5 @@
-import {
-  type listEventPairs,
-  listParameterNames,
-  PUSH_EVENT_TYPES,
-  type PushEvent,
-  type PushEventOf,
-  type PushEventType,
-  signAcceptedRequest,
-} from "../core/door";
+import { type listEventPairs, listParameterNames, signAcceptedRequest } from "../core/door";
+import { PUSH_EVENT_TYPES, type PushEvent, type PushEventOf, type PushEventType } from "../index";
 import { FORM_CONTENT_TYPES } from "../kit/form-type";
 import type { Pair } from "../kit/pairs";
 import { describeType, oneOf, suggestName } from "../kit/validate-options";

@@ -1,10 +1,5 @@
-import {
-  type PushEvent,
-  type PushEventType,
-  type ReceiverSettings,
-  signAcceptedRequest,
-  type WebhookRequest,
-} from "../core/door";
+import { type ReceiverSettings, signAcceptedRequest, type WebhookRequest } from "../core/door";
+import type { PushEvent, PushEventType } from "../index";
 import { FORM_CONTENT_TYPES } from "../kit/form-type";
 import {
   isText,

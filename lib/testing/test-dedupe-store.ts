@@ -1,4 +1,4 @@
-import type { DedupeStore } from "../core/door";
+import type { DedupeStore } from "../index";
 import { within } from "../kit/response-timeout";
 import { DEDUPE_CHECKS } from "./dedupe-checks";
 

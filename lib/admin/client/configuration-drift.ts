@@ -1,4 +1,4 @@
-import { PUSH_EVENT_TYPES } from "../../core/door";
+import { PUSH_EVENT_TYPES } from "../../index";
 import { hideUserInfo } from "../../kit/url";
 import type { Finding, Receiver, Webhook, WebhookChange, WebhookEventType } from "./webhook";
 

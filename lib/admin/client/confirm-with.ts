@@ -1,5 +1,5 @@
 import { wholeNumber, validateOptions, type OptionRules } from "../../kit/validate-options";
-import type { Confirm, PushEvent } from "../../core/door";
+import type { Confirm, PushEvent } from "../../index";
 import { ApiError } from "./api-error";
 import type { AdminClient } from "./client";
 import { createFetchOutcome } from "./fetch-outcome";

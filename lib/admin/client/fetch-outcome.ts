@@ -1,4 +1,4 @@
-import type { Confirm } from "../../core/door";
+import type { Confirm } from "../../index";
 import type { AdminClient } from "./client";
 
 /**

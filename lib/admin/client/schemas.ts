@@ -1,5 +1,5 @@
 import * as z from "zod";
-import { PUSH_EVENT_TYPES } from "../../core/door";
+import { PUSH_EVENT_TYPES } from "../../index";
 import { sidPattern, type SidPrefix } from "../../kit/sid";
 import { isHttpUrl } from "../../kit/url";
 import { InputError } from "./input-error";

@@ -1,4 +1,4 @@
-import type { PushEventType } from "../../core/door";
+import type { PushEventType } from "../../index";
 
 /** What a Webhook subscribes to; `*` means all (section 2.3). */
 export type WebhookEventType = "*" | PushEventType;

@@ -1,11 +1,7 @@
 import type { Request, Response } from "express";
 import * as z from "zod";
-import {
-  inspectReceiver,
-  PUSH_EVENT_TYPES,
-  type PushWebhooks,
-  type ReceiverInspection,
-} from "../../core/door";
+import { inspectReceiver, type ReceiverInspection } from "../../core/door";
+import { PUSH_EVENT_TYPES, type PushWebhooks } from "../../index";
 import { hideUserInfo } from "../../kit/url";
 import type { Route } from "../http/route";
 import { RouterError } from "../http/router-error";

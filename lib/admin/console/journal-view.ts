@@ -5,10 +5,10 @@ import {
   type Count,
   type Journal,
   type JournalEntry,
-  type PushWebhooks,
   type QueuedEvent,
   type RequestEntry,
 } from "../../core/door";
+import type { PushWebhooks } from "../../index";
 import { groupBy } from "../../kit/group-by";
 import type { ConsoleQueue } from "./queue-view";
 import { groupSteps, listRows, type CanResend } from "./request-row";

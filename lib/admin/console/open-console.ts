@@ -1,4 +1,5 @@
-import type { Journal, PushWebhooks, ReceiverInspection } from "../../core/door";
+import type { Journal, ReceiverInspection } from "../../core/door";
+import type { PushWebhooks } from "../../index";
 import type { AdminClient } from "../client/client";
 import type { Route } from "../http/route";
 import type { JournalView } from "./journal-view";

@@ -1,10 +1,6 @@
 import * as z from "zod";
-import {
-  type Journal,
-  type PushWebhooks,
-  type QueuedEvent,
-  type ReceiverInspection,
-} from "../../core/door";
+import type { Journal, QueuedEvent, ReceiverInspection } from "../../core/door";
+import type { PushWebhooks } from "../../index";
 import { findKept, type History } from "./journal-view";
 import type { ConsoleQueue } from "./queue-view";
 import { filterSchema, selectFailed, selectRows } from "./request-filter";

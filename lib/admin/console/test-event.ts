@@ -1,13 +1,8 @@
 import { once } from "node:events";
 import * as z from "zod";
 import { createSid } from "../../kit/sid";
-import {
-  INVENTED_PREFIXES,
-  listEventPairs,
-  PUSH_EVENT_TYPES,
-  type PushWebhooks,
-  type ReceiverInspection,
-} from "../../core/door";
+import { INVENTED_PREFIXES, listEventPairs, type ReceiverInspection } from "../../core/door";
+import { PUSH_EVENT_TYPES, type PushWebhooks } from "../../index";
 import { nameFailure } from "../rehearsal/probe";
 
 /** The schema of a {@link TestEventChoice}. */

@@ -1,4 +1,4 @@
-import { WebhookError } from "../../core/door";
+import { WebhookError } from "../../index";
 import { SID_DIGITS } from "../../kit/sid";
 import { ApiError, FAILURE_MESSAGES } from "../client/api-error";
 import { InputError } from "../client/input-error";

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { ReceiverInspection, WebhookError } from "../../core/door";
+import type { ReceiverInspection } from "../../core/door";
+import type { WebhookError } from "../../index";
 import type { EventStatus, QueueUser } from "../../durable";
 import { hasMethods } from "../../kit/validate-options";
 import type { ConsoleQueue } from "../console/queue-view";

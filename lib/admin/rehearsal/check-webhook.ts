@@ -1,4 +1,4 @@
-import type { PushWebhooks } from "../../core/door";
+import type { PushWebhooks } from "../../index";
 import { checkWebhooks, isEnabled, sends } from "../client/configuration-drift";
 import type { Webhooks } from "../client/resources";
 import type { Finding, Webhook } from "../client/webhook";

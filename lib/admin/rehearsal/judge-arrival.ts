@@ -1,4 +1,4 @@
-import type { WebhookError } from "../../core/door";
+import type { WebhookError } from "../../index";
 import { describeReasons } from "../../kit/thrown-value";
 import type { Arrival } from "./arrival";
 import { probeUrl } from "./probe";

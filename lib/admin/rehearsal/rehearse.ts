@@ -1,4 +1,5 @@
-import { inspectReceiver, type PushWebhooks, type ReceiverInspection } from "../../core/door";
+import { inspectReceiver, type ReceiverInspection } from "../../core/door";
+import type { PushWebhooks } from "../../index";
 import type { QueueUser } from "../../durable";
 import {
   validateOptions,

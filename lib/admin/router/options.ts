@@ -3,7 +3,7 @@ import type { Logger } from "../../kit/logger";
 import { FUNCTION, HOSTNAMES, LOGGER } from "../../kit/option-rules";
 import { hasMethods, oneOf, validateOptions, type OptionRules } from "../../kit/validate-options";
 import type { ConsoleQueue } from "../console/queue-view";
-import type { PushWebhooks } from "../../core/door";
+import type { PushWebhooks } from "../../index";
 import type { AdminClient } from "../client/client";
 import type { AuditEntry } from "../http/audit";
 import { RECEIVER_RULE } from "../rehearsal/rehearse";

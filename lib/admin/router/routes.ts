@@ -1,7 +1,7 @@
 import type { Request } from "express";
 import { hideUserInfo } from "../../kit/url";
 import * as z from "zod";
-import type { PushWebhooks } from "../../core/door";
+import type { PushWebhooks } from "../../index";
 import type { AdminClient } from "../client/client";
 import type { KeyInput } from "../client/key";
 import {

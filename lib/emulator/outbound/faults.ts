@@ -1,4 +1,4 @@
-import type { PushEventType } from "../../core/door";
+import type { PushEventType } from "../../index";
 import type { Complete } from "../../kit/validate-options";
 import { faultSchema, validateFields } from "../resources/schemas";
 

@@ -1,4 +1,4 @@
-import type { PushEventType } from "../../core/door";
+import type { PushEventType } from "../../index";
 import { callSafely } from "../../kit/safe-call";
 import { isFactorPayload, readDecision } from "./auth-payload";
 import type { Challenge, ChallengeDecision, Decision, NewChallenge } from "./entity";

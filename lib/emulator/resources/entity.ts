@@ -1,4 +1,5 @@
-import type { listEventPairs, PushEventOf } from "../../core/door";
+import type { listEventPairs } from "../../core/door";
+import type { PushEventOf } from "../../index";
 
 /** The texts of an event, by parameter. */
 export type EventFields = Parameters<typeof listEventPairs>[1];

@@ -1,4 +1,4 @@
-import type { PushEventType } from "../../core/door";
+import type { PushEventType } from "../../index";
 import { formatIso8601 } from "./dates";
 import type { EmulatorSettings, NewWebhook } from "../options";
 import { newWebhookSchema, validateFields } from "./schemas";
