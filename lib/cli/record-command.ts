@@ -110,7 +110,7 @@ export function addRecordCommands(program: Command, terminal: Terminal): void {
     .command("replay")
     .description("send captures again, byte for byte")
     .argument("<file>", "file of captures")
-    .requiredOption("--to <url>", "address to send to; path and headers are those of the capture")
+    .requiredOption("--to <url>", "address to send to; the capture has the path and the headers")
     .option("--json", "print one JSON document")
     .action(async (file: string, { to, json }: ReplayOptions) => {
       assertUrl("--to", to);

@@ -34,7 +34,7 @@ export { MemoryJournal } from "./delivery/memory-journal";
 export { createRequestRetry } from "./delivery/retry-request";
 /** A worker confirms the events of its queue, and runs their handlers. */
 export { StoredDelivery, type WorkOptions } from "./delivery/stored-delivery";
-/** A queue keeps the outcomes of challenges, wakes the waits for them, and finds those of a user. */
+/** A queue keeps the outcomes of challenges, wakes the waits for them, and finds them by user. */
 export { StoredOutcomes } from "./delivery/stored-outcomes";
 
 /** The test kit makes requests and events that a receiver accepts. */

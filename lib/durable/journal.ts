@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import { type Count, type Journal, type JournalEntry, readEntry, writeEntry } from "../core/door";
 import { copyText } from "../kit/copied-text";
 import { createPseudonym } from "../kit/hash";
@@ -18,7 +17,6 @@ const MAX_ENTRIES = 200;
 const MAX_COUNTERS = 100;
 /** After so many entries, or so long, what is over the bounds of the store is removed. */
 const TRIM_AFTER = { entries: 1_000, ms: MINUTE_MS };
-const PROCESS = `${process.pid} on ${hostname()}`;
 
 /**
  * The journal of a queue, in its store. What is new is in memory, and written once a second, beside the
@@ -213,7 +211,7 @@ class NewEntries {
     const { atMs } = entry;
     const share = copyText(entry.share);
     const identity = entry.identity && copyText(entry.identity);
-    this.#entries.push({ atMs, share, text: writeEntry(entry, PROCESS), identity });
+    this.#entries.push({ atMs, share, text: writeEntry(entry), identity });
     this.#shares.set(share, (this.#shares.get(share) ?? 0) + 1);
     if (this.#entries.length <= MAX_ENTRIES) return true;
     // It has more than an equal part.

@@ -219,7 +219,7 @@ export interface Storage {
    * run of such an event is the last.
    */
   erase(kind: TextKind, ids: readonly string[]): Promise<unknown>;
-  /** Appends entries to the journal, and adds counts to those of their minute, each name once. Not repeated. */
+  /** Appends entries to the journal, and adds to the counters of their minutes, each name once. Not repeated. */
   appendEntries(entries: readonly NewStoredEntry[], counts: readonly Count[]): Promise<unknown>;
   /** Returns the counts since a minute, of the last `JOURNAL_MS` at most, the oldest first. */
   readCounts(fromMs: number): Promise<readonly Count[]>;

@@ -1,7 +1,7 @@
 import { hashText } from "../kit/hash";
-import { hostname } from "node:os";
 import * as z from "zod";
 import { type EventQueue, parseEvent, type QueuedEvent } from "../core/door";
+import { PROCESS_NAME } from "../kit/process-name";
 import { cutText, parseJson, toAsciiJson } from "../kit/text";
 import { EVENT_FORMAT, migrateEvent } from "./event-format";
 import { hashKey, joinEventKey } from "./event-key";
@@ -154,7 +154,7 @@ export function addFailure(
     error: cutText(reason, MAX_ERROR_CHARACTERS),
     ...(durationMs !== undefined && {
       ms: Math.round(durationMs),
-      by: `${process.pid} on ${hostname()}`,
+      by: PROCESS_NAME,
     }),
   };
   return toAsciiJson([...parse(stored).slice(1 - MAX_FAILURES), failure]);

@@ -22,7 +22,7 @@ export const USER_DATA = {
 
 /** A journal that several processes may share, in memory. */
 export function createSharedJournal(): Journal {
-  const journal = new MemoryJournal("1 on shared");
+  const journal = new MemoryJournal();
   return {
     isShared: true,
     append: (entry) => journal.append(entry),

@@ -13,7 +13,7 @@ const listUuids = async (journal: MemoryJournal, after?: string) =>
   );
 
 it("reads all entries in their order, or those after a position", async () => {
-  const journal = new MemoryJournal("1 on test");
+  const journal = new MemoryJournal();
   journal.append(createStep("a", ""));
   const { position } = await journal.read();
   journal.append(createStep("b", ""));
@@ -26,7 +26,7 @@ it("reads all entries in their order, or those after a position", async () => {
 });
 
 it("keeps 2,000 of a kind, and removes the oldest of the share with the most", async () => {
-  const journal = new MemoryJournal("1 on test");
+  const journal = new MemoryJournal();
   journal.append(createStep("of another", "small"));
   for (let index = 0; index < 2_100; index++) journal.append(createStep(`${index}`, "large"));
   const uuids = await listUuids(journal);
@@ -35,7 +35,7 @@ it("keeps 2,000 of a kind, and removes the oldest of the share with the most", a
 
 it("keeps entries, counters and events for 24 hours", async () => {
   const now = jest.spyOn(Date, "now").mockReturnValue(DAY_MS);
-  const journal = new MemoryJournal("1 on test");
+  const journal = new MemoryJournal();
   const queued = { authenticatedAccount: "", event: { params: [["a", "b"]] } };
   journal.keep("small", queued as never);
   journal.keep("large", { ...queued, event: { params: [["a", "b".repeat(16_384)]] } } as never);
@@ -56,7 +56,7 @@ it("keeps entries, counters and events for 24 hours", async () => {
 });
 
 it("bounds the counters of a minute", async () => {
-  const journal = new MemoryJournal("1 on test");
+  const journal = new MemoryJournal();
   for (let index = 0; index < 1_010; index++) journal.count(`token:AC${index}:0`);
   const counts = await journal.readCounts();
   expect([counts.length, counts.at(-1)]).toMatchObject([1_001, { name: "dropped", count: 10 }]);

@@ -1,6 +1,7 @@
 import { setImmediate } from "node:timers/promises";
 import type { PushWebhooksOptions } from "express-push-verification";
 import type { Journal, JournalEntry, RequestEntry } from "../../../lib/core/journal/journal";
+import { PROCESS_NAME } from "../../../lib/kit/process-name";
 import { inspectReceiver } from "../../../lib/core/receiver/inspection";
 import { createReceiver } from "../../support/receivers";
 import { until } from "../../support/waiting";
@@ -20,7 +21,7 @@ const OTHER_ACCOUNT = `AC${"7".repeat(32)}`;
 /** A receiver and the journal in memory of its requests. */
 function createWritten(options: Partial<PushWebhooksOptions> = {}) {
   const { push, receive } = createReceiver({ methods: ["POST"], ...options });
-  const journal = inspectReceiver(push)?.openJournal("1 on test") as Journal;
+  const journal = inspectReceiver(push)?.openJournal() as Journal;
   const readCounts = async () =>
     Object.fromEntries((await journal.readCounts()).map(({ name, count }) => [name, count]));
   async function send(...requests: TestRequest[]): Promise<RequestEntry[]> {
@@ -47,7 +48,7 @@ it("writes each request, masked, and of an unverified one what it may claim", as
   const measured = { atMs: expect.any(Number), durationMs: expect.any(Number) };
   const id = expect.any(String);
   const person = expect.stringMatching(/^[0-9a-f]{8}$/);
-  const common = { id, ...measured, person, process: "1 on test", issues: [] };
+  const common = { id, ...measured, person, process: PROCESS_NAME, issues: [] };
   const sids = { factorSid: FACTOR_SID, challengeSid: CHALLENGE_SID };
   const user = { entity: "us…22", target: "POST /push/events", sender: {} };
   expect(accepted).toEqual({
@@ -173,7 +174,7 @@ it("writes each request into the journal of the queue", async () => {
   const journal = { append, count: () => {} };
   const queue = { store: async () => "new", outcomes: {}, journal };
   const { push } = createReceiver({ queue: queue as never, methods: ["POST"] });
-  expect(inspectReceiver(push)?.openJournal("")).toBe(journal);
+  expect(inspectReceiver(push)?.openJournal()).toBe(journal);
   const request = new Request("https://hooks.example.test/push/events");
   await Promise.all(Array.from({ length: 1_010 }, () => push.fetch(request)));
   await until(() => append.mock.calls.length === 1_010);

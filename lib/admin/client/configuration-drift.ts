@@ -3,7 +3,7 @@ import { hideUserInfo } from "../../kit/url";
 import type { Finding, Receiver, Webhook, WebhookChange, WebhookEventType } from "./webhook";
 
 /**
- * Lists the differences between a receiver and the Webhooks of its URL, and those of a similar one. The
+ * Lists the differences between a receiver and the Webhooks of its URL or a similar one. The
  * enabled Webhooks of one URL count together.
  */
 export async function checkWebhooks(

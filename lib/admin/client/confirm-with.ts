@@ -25,7 +25,7 @@ const NOT_FOUND = 20404;
 /**
  * Creates the option `confirm` of a receiver or a worker: it asks the API of the service, with one
  * request a call. With it, `push.waitForChallenge` asks for an outcome whose event has not arrived.
- * An event is confirmed if account and service are those of the client, and
+ * An event is confirmed if it has the account and the service of the client, and
  *
  * - its challenge has the same SID, user, factor and status, or
  * - for `factor.created` and `factor.verified`, its factor exists with the same user, and is verified

@@ -14,8 +14,8 @@ export interface Keys extends List<Key> {
   /** Fetches a Key, without its secret. */
   fetch(sid: string, options?: RequestOptions): Promise<Key>;
   /**
-   * Creates a Standard key; no other response has its secret. The path is that of the list: the
-   * specification does not show one.
+   * Creates a Standard key; no other response has its secret. It is sent to the path of the
+   * list: the specification shows none.
    */
   create(input?: KeyInput, options?: RequestOptions): Promise<CreatedKey>;
   /** Renames a Key. */
@@ -131,8 +131,8 @@ export interface Factors {
     query?: PageQuery,
   ): AsyncGenerator<FetchedFactor, void, undefined>;
   /**
-   * Lists where the factors that an app knows of a user, from the events, differ from those of the
-   * service: a webhook request may never arrive. A user without factors is no error.
+   * Lists where the factors that an app knows of a user, from the events, differ from what the
+   * service has: a webhook request may never arrive. A user without factors is no error.
    */
   compare(
     input: Pick<FactorKey, "entityIdentity"> & { readonly known: readonly KnownFactor[] },

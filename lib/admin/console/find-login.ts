@@ -2,6 +2,7 @@ import * as z from "zod";
 import type { ReceiverInspection } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
 import { maskIdentity } from "../../kit/masked-identity";
+import { PROCESS_NAME } from "../../kit/process-name";
 import { ANY_SID } from "../../kit/sid";
 import { cutText } from "../../kit/text";
 import { ApiError } from "../client/api-error";
@@ -9,7 +10,7 @@ import type { AdminClient } from "../client/client";
 import { InputError } from "../client/input-error";
 import { challengeSchema, factorUserSchema, parseInput } from "../client/schemas";
 import { accesses } from "../client/service-access";
-import { findKept, PROCESS } from "./journal-view";
+import { findKept } from "./journal-view";
 import type { OpenConsole } from "./open-console";
 import { readField, toRow, type DeadLetterRow } from "./queue-view";
 import { isBad, readSought, selectRows } from "./request-filter";
@@ -68,7 +69,7 @@ export async function findLogin(text: string, opened: OpenConsole) {
     deadLetters: letters.map(({ row }) => row),
     /** The waits of `process`, which responds. */
     waits: waits.map((wait) => toWaitRow(wait, reveals)),
-    process: PROCESS,
+    process: PROCESS_NAME,
     challenges: await Promise.all(chooseNewest(traces).map((one) => askService(one, all, opened))),
     /** Why the service has told no challenges of the user. */
     problem,

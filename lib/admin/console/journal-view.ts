@@ -1,4 +1,3 @@
-import { hostname } from "node:os";
 import {
   inspectReceiver,
   MemoryJournal,
@@ -25,13 +24,10 @@ const MAX_ENTRIES = 2_000;
 const LATE_MS = 2 * MINUTE_MS;
 const MAX_CHANGES = 200;
 
-/** Names this process. */
-export const PROCESS = `${process.pid} on ${hostname()}`;
-
 /** Returns the history of a receiver or a queue; without a queue it is in memory, and begins now. */
 export function openJournal(receiver?: PushWebhooks, queue?: ConsoleQueue): Journal {
   const inspection = receiver && inspectReceiver(receiver);
-  return inspection?.openJournal(PROCESS) ?? queue?.journal ?? new MemoryJournal(PROCESS);
+  return inspection?.openJournal() ?? queue?.journal ?? new MemoryJournal();
 }
 
 /** Returns the event of a request, if this process keeps it. */

@@ -1,6 +1,7 @@
 import * as z from "zod";
 import { hashText } from "../../kit/hash";
-import { PROCESS, type JournalView } from "./journal-view";
+import { PROCESS_NAME } from "../../kit/process-name";
+import type { JournalView } from "./journal-view";
 import type { OpenConsole } from "./open-console";
 import {
   describeFailed,
@@ -67,7 +68,7 @@ export async function show(
     atMs,
     /** Names what is shown: it is the same in all processes that show the same. */
     position,
-    process: PROCESS,
+    process: PROCESS_NAME,
     /** Undefined when nothing has changed since the position of the request. */
     shown: position === known ? undefined : shown,
   };

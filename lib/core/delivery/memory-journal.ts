@@ -27,22 +27,19 @@ const MAX_EVENT_CHARACTERS = 16_384;
  */
 export class MemoryJournal implements Journal {
   readonly isShared = false;
-  readonly #processName: string;
   readonly #secret = crypto.randomUUID();
   #position = 0;
   readonly #kinds = new Map<JournalEntry["kind"], FairLog<string>>();
   readonly #events = new FairLog<QueuedEvent>(MAX_ENTRIES, MAX_EVENT_BYTES);
   readonly #counters = new MinuteCounters<CounterName>(MAX_COUNTERS, DAY_MS, "dropped");
 
-  /** @param processName such as `4711 on web-1`. */
-  constructor(processName: string) {
-    this.#processName = processName;
+  constructor() {
     this.append({ kind: "start", atMs: Date.now(), share: "" });
   }
 
   append(entry: NewEntry): void {
     const { kind, share, identity } = entry;
-    const text = writeEntry(entry, this.#processName);
+    const text = writeEntry(entry);
     const named =
       identity === undefined
         ? text

@@ -1,3 +1,4 @@
+import { PROCESS_NAME } from "../../kit/process-name";
 import { parseJson, toAsciiJson } from "../../kit/text";
 import type { JournalEntry, NewEntry } from "./journal";
 
@@ -5,10 +6,10 @@ import type { JournalEntry, NewEntry } from "./journal";
  * Writes an entry as JSON of ASCII characters, and takes the object over. Entries are kept as texts: the
  * slices of a request in them would keep its body.
  */
-export function writeEntry(entry: NewEntry, processName: string): string {
+export function writeEntry(entry: NewEntry): string {
   const build = process.env.PUSH_BUILD;
   // A copy of an entry by a spread takes 20 µs.
-  const changed = { share: undefined, identity: undefined, process: processName, build };
+  const changed = { share: undefined, identity: undefined, process: PROCESS_NAME, build };
   return toAsciiJson(Object.assign(entry, changed));
 }
 

@@ -80,12 +80,8 @@ export interface ReceiverInspection extends Readonly<ReturnType<typeof inspectSe
    * @throws WebhookError as `push.dispatch`; `NOT_CONFIRMED`, `CONFIRM_UNAVAILABLE`.
    */
   redeliver(queued: QueuedEvent): Promise<void>;
-  /**
-   * Returns the journal of the queue; without one a journal in memory, which begins with the first call.
-   *
-   * @param processName the name of this process, such as `4711 on web-1`.
-   */
-  openJournal(processName: string): Journal;
+  /** Returns the journal of the queue; without one a journal in memory, which begins with the first call. */
+  openJournal(): Journal;
 }
 
 // Not a property of the receiver: the signing function must not be reachable from it.

@@ -106,7 +106,7 @@ export function pushWebhooks(options: PushWebhooksOptions): PushWebhooks {
       if (needsConfirmation === true) await confirmOnce(settings.confirm, event, ambiguity);
       await delivery.dispatch(event, context);
     },
-    openJournal: (processName) => receiver.openJournal(processName),
+    openJournal: () => receiver.openJournal(),
   });
 
   function chain<Args extends unknown[]>(register: (...args: Args) => unknown) {
@@ -152,8 +152,8 @@ class Receiver {
     if (queue?.journal !== undefined) this.#writeTo(queue.journal);
   }
 
-  openJournal(processName: string): Journal {
-    return this.#journal ?? this.#writeTo(new MemoryJournal(processName));
+  openJournal(): Journal {
+    return this.#journal ?? this.#writeTo(new MemoryJournal());
   }
 
   #writeTo(journal: Journal): Journal {
