@@ -10,7 +10,7 @@ import type { Pair, PushEvent, PushEventType } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
 import type { QueuedEvent } from "../../lib/core/delivery/event-queue";
 import { parseEvent } from "../../lib/core/event/parse";
-import { EVENT_FORMAT } from "../../lib/durable/event-format";
+import { EVENT_FORMAT } from "../../lib/durable/event-migration";
 import { queuedEvent, sidOf, untilStats } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { collect, until } from "../support/waiting";

@@ -2,7 +2,7 @@
 import { createHandlers } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
-import { STALLED } from "../../lib/durable/storage";
+import { STALLED } from "../../lib/durable/lease";
 import { toOutcome } from "../../lib/core/delivery/outcome";
 import {
   entityIdentity,

@@ -21,7 +21,7 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
     "admin/rehearsal/rehearse.test.ts",
     "rehearse",
   ],
-  ["upgrade or roll back this package beside a queue", "durable/store-format.test.ts", "it"],
+  ["upgrade or roll back this package beside a queue", "durable/store-migration.test.ts", "it"],
   ["restore a queue from a backup", "durable/sqlite/advice.test.ts", "restore"],
   [
     "the webhook is not received, nothing arrives, no request in the log",

@@ -1,4 +1,4 @@
-import { prepareFormat } from "../../lib/durable/redis/format";
+import { prepareFormat } from "../../lib/durable/redis/migration";
 import { resolveRedisOptions } from "../../lib/durable/redis/options";
 import { RedisStore } from "../../lib/durable/redis/redis-store";
 import { JOURNAL_MS } from "../../lib/durable/storage";

@@ -38,7 +38,7 @@ export { StoredDelivery, type WorkOptions } from "./delivery/stored-delivery";
 export { StoredOutcomes } from "./delivery/stored-outcomes";
 
 /** The test kit makes requests and events that a receiver accepts. */
-export { signAcceptedRequest, type ReceiverSettings } from "./receiver/accepted-request";
+export { signAcceptedRequest, type ReceiverSettings } from "./receiver/test-request";
 /** `explain` reads captures. */
 export { explainCapture } from "./receiver/explain-capture";
 /** The rehearsal and the console look into a receiver. */

@@ -1,12 +1,6 @@
 /** What the statements of all engines with SQL tables say of the rows of events. */
-import {
-  LEASE_MS,
-  MAX_CLOCK_SKEW_MS,
-  MAX_DEAD_GROUPS,
-  MAX_STALLS,
-  ROW_INVALID,
-  STALLED,
-} from "./storage";
+import { LEASE_MS, MAX_CLOCK_SKEW_MS, MAX_STALLS, STALLED } from "./lease";
+import { MAX_DEAD_GROUPS, ROW_INVALID } from "./storage";
 
 /** How many rows a page has. */
 export const PAGE = 100;

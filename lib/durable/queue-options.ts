@@ -1,6 +1,5 @@
 import { adaptConsole, createLogger, type Logger } from "../kit/logger";
 import { callSafely } from "../kit/safe-call";
-import { pauseAfter } from "../kit/backoff";
 import {
   MAX_TIMER_MS,
   oneOf,
@@ -161,10 +160,4 @@ function createSafeLogger(logger: Logger): Logger {
 export function warnOfRisk(risk: string, logger: Logger | undefined): void {
   if (logger === undefined) process.emitWarning(risk, { type: "DurabilityWarning" });
   else logger.warn({}, risk);
-}
-
-/** Returns the pause after so many failures, in milliseconds. */
-export function pauseOf({ type, delayMs, jitter = 0 }: Backoff, failures: number): number {
-  const longestMs = type === "fixed" ? delayMs : MAX_TIMER_MS;
-  return pauseAfter(failures, { firstMs: delayMs, longestMs, jitter });
 }

@@ -1,42 +1,16 @@
 import { StoredDelivery, type WorkOptions } from "../core/door";
 import type { Handlers } from "../index";
-import { toAsciiJson } from "../kit/text";
 import type { QueueUser } from "./event-operations";
 import type { Outcome } from "./outcomes";
-import { pauseOf, type QueueSettings } from "./queue-options";
+import type { QueueSettings } from "./queue-options";
 import type { Step, NoteStep } from "./steps";
-import type { FailedRun, Run } from "./storage";
-import { addFailure, readEventNames, readStoredEvent } from "./stored-event";
+import { readEventNames, readStoredEvent } from "./stored-event";
 
 /** Why a run failed. */
 export type RunFailure = NonNullable<Awaited<ReturnType<StoredDelivery["run"]>>> & {
   /** See `FailedRun`. */
   person?: string | undefined;
 };
-
-/**
- * Plans another run of an event after a failed one, or a dead letter.
- *
- * @param failures how often its handlers have failed, this run included.
- * @param errors of its former failures, as `addFailure` writes them.
- */
-export function planFailure(
-  { attempts, backoff }: QueueSettings,
-  failure: RunFailure,
-  failures: number,
-  errors: string | null,
-): Omit<FailedRun, keyof Run> {
-  const isDead = failure.isPermanent || failures >= attempts;
-  const pauseMs = isDead ? undefined : pauseOf(backoff, failures);
-  return {
-    failures,
-    errors: addFailure(errors, failure),
-    failure: toAsciiJson(failure.masked),
-    person: failure.person,
-    pauseMs,
-    isForged: isDead && failure.isForged,
-  };
-}
 
 /** What {@link createRunner} returns. */
 export type Runner = ReturnType<typeof createRunner>;

@@ -3,7 +3,7 @@ import * as z from "zod";
 import { type EventQueue, parseEvent, type QueuedEvent } from "../core/door";
 import { PROCESS_NAME } from "../kit/process-name";
 import { cutText, parseJson, toAsciiJson } from "../kit/text";
-import { EVENT_FORMAT, migrateEvent } from "./event-format";
+import { EVENT_FORMAT, migrateEvent } from "./event-migration";
 import { hashKey, joinEventKey } from "./event-key";
 import type { EventFailure, QueueUser } from "./event-operations";
 import { MAX_TIME_MS, type NewEvent, type StoredOutcome } from "./storage";

@@ -5,8 +5,10 @@ import { MAX_TIMER_MS } from "../kit/validate-options";
 import type { Availability } from "./availability";
 import { createBatches, ORDERED } from "./batches";
 import type { QueueSettings } from "./queue-options";
-import { planFailure, type Runner, type RunFailure } from "./runner";
-import { BEAT_MS, type ClaimedEvent, type Claims, type FailedRun } from "./storage";
+import { planFailure } from "./failure-plan";
+import type { Runner, RunFailure } from "./runner";
+import { BEAT_MS } from "./lease";
+import type { ClaimedEvent, Claims, FailedRun } from "./storage";
 import type { Member, Run, Storage } from "./storage";
 
 /** Takes events and runs their handlers until it is finished. */

@@ -6,7 +6,7 @@ import { Deliveries, type WebhookDelivery } from "./outbound/deliveries";
 import { createAccessTokens } from "./resources/access-tokens";
 import { createDevice, type Device } from "./resources/device";
 import { Entities } from "./resources/entities";
-import { createFactors, type FactorControl } from "./resources/factors";
+import { createFactors, type FactorControl } from "./resources/factor-control";
 import { createFaults, type Fault } from "./outbound/faults";
 import { createKeys, toKeyResource, type KeyResource, type NewKey } from "./resources/keys";
 import { resolveEmulatorOptions, type EmulatorOptions, type NewWebhook } from "./options";

@@ -1,4 +1,5 @@
-import { describeRequest, joinReceivedUrl } from "../../../lib/core/receiver/incoming-request";
+import { joinReceivedUrl } from "../../../lib/core/receiver/received-url";
+import { describeRequest } from "../../../lib/core/receiver/incoming-request";
 
 const request = (target: string, headers: Record<string, string> = {}) => ({
   method: "GET",

@@ -1,6 +1,6 @@
 import { createHandlers } from "express-push-verification";
 import { Redis } from "ioredis";
-import { MAX_STALLS, STALLED } from "../../../lib/durable/storage";
+import { MAX_STALLS, STALLED } from "../../../lib/durable/lease";
 import {
   QUEUE_NAME,
   closeLater,

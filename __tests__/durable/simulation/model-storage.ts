@@ -1,16 +1,13 @@
 /** A storage in memory with the semantics of the engines, whose clock is the caller's. */
 import { addFailure } from "../../../lib/durable/stored-event";
-import {
-  LEASE_MS,
-  MAX_CLOCK_SKEW_MS,
-  MAX_STALLS,
-  STALLED,
-  type ClaimedEvent,
-  type FailedRun,
-  type Member,
-  type NewEvent,
-  type Run,
-  type StoredOutcome,
+import { LEASE_MS, MAX_CLOCK_SKEW_MS, MAX_STALLS, STALLED } from "../../../lib/durable/lease";
+import type {
+  ClaimedEvent,
+  FailedRun,
+  Member,
+  NewEvent,
+  Run,
+  StoredOutcome,
 } from "../../../lib/durable/storage";
 
 /** A row of the model. */

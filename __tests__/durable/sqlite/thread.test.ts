@@ -2,7 +2,7 @@ import { EventEmitter } from "node:events";
 import { connect, type SqliteConnection } from "../../../lib/durable/sqlite/node-sqlite";
 import { METHODS, type MethodName } from "../../../lib/durable/sqlite/operations";
 import type { ThreadMessage } from "../../../lib/durable/sqlite/thread";
-import { LEASE_MS } from "../../../lib/durable/storage";
+import { LEASE_MS } from "../../../lib/durable/lease";
 import { createFile, execute, removeFiles } from "../../support/sqlite";
 
 /** The thread runs in this process, whose clock the test moves. */

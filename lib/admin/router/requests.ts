@@ -6,26 +6,10 @@ import { parseInput } from "../client/schemas";
 import { createAudit, type Audited, type AuditEntry } from "../http/audit";
 import { readJson } from "../http/json-body";
 import type { Route } from "../http/route";
-import { RouterError, toRouterError } from "../http/router-error";
-import { isAllowedHost, isCrossSite } from "./cross-site";
+import { toRouterError } from "../http/router-error";
+import { createAdmission, FORBIDDEN, wasNotAdmitted } from "./admission";
 import type { OptionCalls } from "./option-calls";
 import type { AdminRouterOptions } from "./options";
-
-const FORBIDDEN = new RouterError(403, "FORBIDDEN", "You may not manage Keys and Webhooks.");
-const CROSS_SITE = new RouterError(
-  403,
-  "CROSS_SITE",
-  "Browsers may write only from a page of the same origin, or of one in allowedOrigins. Behind a proxy, keep the Host header or set Express's trust proxy.",
-);
-const HOST_NOT_ALLOWED = new RouterError(
-  403,
-  "HOST_NOT_ALLOWED",
-  "This host may not be used. List it in allowedHosts; or behind a proxy on the same machine set Express's trust proxy.",
-);
-
-const NOT_ADMITTED: ReadonlySet<unknown> = new Set(
-  [FORBIDDEN, CROSS_SITE, HOST_NOT_ALLOWED].map(({ code }) => code),
-);
 
 const NOT_STORED = { "Cache-Control": "no-store" };
 const OF_CONSOLE = {
@@ -49,17 +33,14 @@ interface Served {
 /** Creates what admits the requests of a router, responds to them and audits those that write. */
 export function createRequests({ options, calls, routes, consoleRoutes, journal }: Served) {
   const describeWrite = createAudit(routes);
-  const allowedOrigins = new Set(options.allowedOrigins);
+  const isWrite = ({ method, path }: Request) => describeWrite(method, path) !== undefined;
+
+  const admission = createAdmission(options, calls, isWrite);
 
   /** Throws a RouterError unless the request may be handled. */
-  async function admit(req: Request, res: Response): Promise<void> {
+  function admit(req: Request, res: Response): Promise<void> {
     if (!res.headersSent) res.set(consoleRoutes === undefined ? NOT_STORED : OF_CONSOLE);
-    if (!isAllowedHost(req, options.allowedHosts)) throw HOST_NOT_ALLOWED;
-    const isAllowed: unknown = await calls.call("authorize", () => options.authorize(req));
-    // Compare with true: a truthy value, such as a user object, may be a mistake.
-    if (isAllowed !== true) throw FORBIDDEN;
-    const isWrite = describeWrite(req.method, req.path) !== undefined;
-    if (isWrite && isCrossSite(req, allowedOrigins)) throw CROSS_SITE;
+    return admission.admit(req);
   }
 
   async function handle(route: Route, req: Request, res: Response): Promise<void> {
@@ -68,7 +49,7 @@ export function createRequests({ options, calls, routes, consoleRoutes, journal 
     try {
       // Another site may link to the page of the console, and may load nothing else of it.
       const rejectsForeign = consoleRoutes?.includes(route) === true && path !== "/";
-      if (rejectsForeign && isCrossSite(req, allowedOrigins)) throw CROSS_SITE;
+      if (rejectsForeign) admission.assertSameSite(req);
       const given = input && parseInput("body", input, await readJson(req, res));
       const found = await route.run(req, given, audited, res);
       const body = output === undefined ? found : output.parse(found);
@@ -118,7 +99,7 @@ export function createRequests({ options, calls, routes, consoleRoutes, journal 
     };
     await calls.call("onAudit", () => options.onAudit?.(entry, req), entry);
     // One who may not write fills no history.
-    if (NOT_ADMITTED.has(code)) return;
+    if (wasNotAdmitted(code)) return;
     const { actor: by, ...change } = entry;
     journal?.append({ kind: "change", atMs: Date.now(), share: "", by, ...change });
   }

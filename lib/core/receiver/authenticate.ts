@@ -7,7 +7,8 @@ import {
 import { readForm } from "./body";
 import { createExplainBudget } from "../signature/explain-budget";
 import { createUncoveredBodyError, type CheckedHeaders } from "./method-and-headers";
-import { joinReceivedUrl, type IncomingRequest } from "./incoming-request";
+import { joinReceivedUrl } from "./received-url";
+import type { IncomingRequest } from "./incoming-request";
 import type { PushMethod, VerifySettings } from "./verify-options";
 import { andThen } from "../../kit/pending";
 import { WebhookError } from "../errors/webhook-error";

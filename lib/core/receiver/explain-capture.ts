@@ -4,7 +4,7 @@ import { listBodyPairs } from "../signature/explain/bodies";
 import { explain, explainCause } from "../signature/explain/explain-signature";
 import type { ExplainSignatureOptions } from "../signature/explain/options";
 import { createGetParts, UncoveredTargetError } from "../signature/signed-parts";
-import { joinReceivedUrl } from "./incoming-request";
+import { joinReceivedUrl } from "./received-url";
 
 /** A captured webhook request, as a `Capture` is written; undefined what is not known. */
 interface ExplainedCapture {

@@ -1,6 +1,6 @@
 import type { Client } from "pg";
 import { parseJson } from "../../kit/text";
-import type { Migrations } from "../event-format";
+import type { Migrations } from "../event-migration";
 import { QueueError } from "../queue-error";
 import { NO_FAILURE } from "../storage";
 import {
@@ -9,7 +9,7 @@ import {
   readFormat,
   type MigrationPlan,
   type StoreFormat,
-} from "../store-format";
+} from "../store-migration";
 import { STATEMENT_TIMEOUT_MS } from "./connections";
 import type { PostgresSettings } from "./options";
 import { advance } from "./statements";

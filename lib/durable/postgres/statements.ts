@@ -1,9 +1,8 @@
 import { DUE, MAX_ID, PAGE, writeShared } from "../event-rows";
+import { LEASE_MS, MAX_CLOCK_SKEW_MS } from "../lease";
 import {
   JOURNAL_MS,
-  LEASE_MS,
   MAX_AHEAD_MS,
-  MAX_CLOCK_SKEW_MS,
   MAX_KEPT_ENTRIES,
   MAX_SLICE_ENTRIES,
   ROW_IS_VALID,

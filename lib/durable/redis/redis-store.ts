@@ -16,10 +16,10 @@ import type {
 import type { WorkerContext, WorkerPool } from "../worker";
 import { findRedisRejection, openConnection } from "./connection";
 import { RedisDeadLetters } from "./dead-letters";
-import { prepareFormat } from "./format";
+import { prepareFormat } from "./migration";
 import { createRedisJournal } from "./journal";
 import { createJobs, jobIdOf, type Jobs } from "./jobs";
-import { createMemoryCheck } from "./memory";
+import { createMemoryCheck } from "./memory-shortage";
 import type { RedisSettings } from "./options";
 import { createReplicaConfirmation } from "./replicas";
 import { createSetupCheck, findTlsError, toConnectionError, tryCommands } from "./setup";

@@ -1,8 +1,10 @@
 import { EventEmitter, once } from "node:events";
 import { Worker, type Job } from "bullmq";
 import { parseJson } from "../../kit/text";
-import { planFailure, type Runner } from "../runner";
-import { LEASE_MS, MAX_STALLS, STALLED, type QueueStats } from "../storage";
+import { planFailure } from "../failure-plan";
+import type { Runner } from "../runner";
+import { LEASE_MS, MAX_STALLS, STALLED } from "../lease";
+import type { QueueStats } from "../storage";
 import type { RunningWorker, WorkerContext } from "../worker";
 import { describeRedisError, findRedisRejection, openConnection, readInfo } from "./connection";
 import type { RedisDeadLetters } from "./dead-letters";

@@ -1,5 +1,4 @@
 import { closeSync, openSync, statSync } from "node:fs";
-import { QueueError } from "../queue-error";
 import { createDamageError, createNoDatabaseError } from "./file-error";
 import {
   connect,
@@ -8,16 +7,9 @@ import {
   type SqliteConnection,
   useConnection,
 } from "./node-sqlite";
-import type { Migrations } from "../event-format";
+import type { Migrations } from "../event-migration";
 import { assertAlone, assertNoLock, lockWriters } from "./writer-lock";
-import {
-  createFormat,
-  planMigration,
-  readFormat,
-  type MigrationPlan,
-  type StoreFormat,
-} from "../store-format";
-import { APPLICATION_ID, MIGRATIONS, SCHEMA } from "./schema";
+import { assertSchema, isEmpty, isNew, MIGRATIONS, prepareSchema } from "./schema";
 
 /** Takes 1 to 2 s from a local SSD, and 4 s at 125 MB/s. */
 const MAX_CHECKED_BYTES = 512 * 1024 * 1024;
@@ -77,15 +69,7 @@ function prepareFile(
   connection.exec("BEGIN IMMEDIATE");
   // An older SQLite finds from here on that it is not alone.
   assertNoLock(file);
-  if (isEmpty(connection)) {
-    connection.exec(SCHEMA);
-    connection.prepare("INSERT INTO queue (name, events, written_by) VALUES (?, 0, '')").run(name);
-    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
-    writeFormat(connection, createFormat(migrations));
-  }
-  const { steps, format } = assertSchema(connection, file, name, migrations);
-  for (const step of steps) connection.exec(step);
-  if (format !== undefined) writeFormat(connection, format);
+  prepareSchema(connection, file, name, migrations);
   connection.exec("COMMIT");
   // BEGIN IMMEDIATE also succeeds where this process may not write.
   connection.exec("BEGIN; UPDATE queue SET name = name; ROLLBACK");
@@ -186,50 +170,4 @@ function assertOwn(file: string, name: string, migrations: Migrations<string>): 
     useConnection(file, {}, isEmpty);
     useConnection(file, { readOnly: true }, check);
   }
-}
-
-function isNew(connection: SqliteConnection): boolean {
-  const applicationId = readNumber(connection, "PRAGMA application_id");
-  if (applicationId !== APPLICATION_ID && applicationId !== 0) return false;
-  return readNumber(connection, "PRAGMA user_version") === 0 && isEmpty(connection);
-}
-
-/** Asserts that an open file is a queue of this name; returns how to migrate it. */
-function assertSchema(
-  connection: SqliteConnection,
-  file: string,
-  name: string,
-  migrations: Migrations<string>,
-): MigrationPlan<string> {
-  if (readNumber(connection, "PRAGMA application_id") !== APPLICATION_ID) {
-    throw new QueueError(
-      "FILE_FOREIGN",
-      `sqliteQueue: ${file} is a database of another program. Pass the path of a file of its own.`,
-    );
-  }
-  // Before the first format, its columns are missing.
-  const { name: owner, ...row } = connection.prepare("SELECT * FROM queue").get() ?? {};
-  const store = { engine: "FILE", what: `sqliteQueue: ${file}` } as const;
-  const schema = readNumber(connection, "PRAGMA user_version");
-  const format = readFormat(schema, row.events, row.written_by);
-  const plan = planMigration(store, format, migrations);
-  if (owner === name) return plan;
-  throw new QueueError(
-    "FILE_FOREIGN",
-    `sqliteQueue: ${file} holds the queue ${JSON.stringify(owner)}; received the name ${JSON.stringify(name)}. Pass a file for each queue.`,
-  );
-}
-
-function writeFormat(connection: SqliteConnection, { schema, events, writtenBy }: StoreFormat) {
-  connection.exec(`PRAGMA user_version = ${schema}`);
-  connection.prepare("UPDATE queue SET events = ?, written_by = ?").run(events, writtenBy);
-}
-
-function isEmpty(connection: SqliteConnection): boolean {
-  return readNumber(connection, "SELECT count(*) FROM sqlite_schema") === 0;
-}
-
-function readNumber(connection: SqliteConnection, sql: string): number {
-  const [value] = Object.values(connection.prepare(sql).get() ?? {});
-  return Number(value);
 }

@@ -1,8 +1,17 @@
-import type { Migrations } from "../event-format";
+import type { Migrations } from "../event-migration";
+import { QueueError } from "../queue-error";
+import {
+  createFormat,
+  planMigration,
+  readFormat,
+  type MigrationPlan,
+  type StoreFormat,
+} from "../store-migration";
+import type { SqliteConnection } from "./node-sqlite";
 import { NO_FAILURE } from "../storage";
 
 /** Marks a file as a queue of this package: "push" in ASCII. */
-export const APPLICATION_ID = 0x70757368;
+const APPLICATION_ID = 0x70757368;
 
 /** The changes of the tables since the first format; the number is the `user_version` of the file. */
 export const MIGRATIONS: Migrations<string> = {};
@@ -82,3 +91,69 @@ export const SCHEMA = `
     PRIMARY KEY (at, name)
   ) STRICT, WITHOUT ROWID;
 `;
+
+/** Creates the tables of an empty file, and migrates those of a former version. */
+export function prepareSchema(
+  connection: SqliteConnection,
+  file: string,
+  name: string,
+  migrations: Migrations<string>,
+): void {
+  if (isEmpty(connection)) {
+    connection.exec(SCHEMA);
+    connection.prepare("INSERT INTO queue (name, events, written_by) VALUES (?, 0, '')").run(name);
+    connection.exec(`PRAGMA application_id = ${APPLICATION_ID}`);
+    writeFormat(connection, createFormat(migrations));
+  }
+  const { steps, format } = assertSchema(connection, file, name, migrations);
+  for (const step of steps) connection.exec(step);
+  if (format !== undefined) writeFormat(connection, format);
+}
+
+/** Asserts that an open file is a queue of this name; returns how to migrate it. */
+export function assertSchema(
+  connection: SqliteConnection,
+  file: string,
+  name: string,
+  migrations: Migrations<string>,
+): MigrationPlan<string> {
+  if (readNumber(connection, "PRAGMA application_id") !== APPLICATION_ID) {
+    throw new QueueError(
+      "FILE_FOREIGN",
+      `sqliteQueue: ${file} is a database of another program. Pass the path of a file of its own.`,
+    );
+  }
+  // Before the first format, its columns are missing.
+  const { name: owner, ...row } = connection.prepare("SELECT * FROM queue").get() ?? {};
+  const store = { engine: "FILE", what: `sqliteQueue: ${file}` } as const;
+  const schema = readNumber(connection, "PRAGMA user_version");
+  const format = readFormat(schema, row.events, row.written_by);
+  const plan = planMigration(store, format, migrations);
+  if (owner === name) return plan;
+  throw new QueueError(
+    "FILE_FOREIGN",
+    `sqliteQueue: ${file} holds the queue ${JSON.stringify(owner)}; received the name ${JSON.stringify(name)}. Pass a file for each queue.`,
+  );
+}
+
+/** Returns whether nothing was stored in a file. */
+export function isNew(connection: SqliteConnection): boolean {
+  const applicationId = readNumber(connection, "PRAGMA application_id");
+  if (applicationId !== APPLICATION_ID && applicationId !== 0) return false;
+  return readNumber(connection, "PRAGMA user_version") === 0 && isEmpty(connection);
+}
+
+function writeFormat(connection: SqliteConnection, { schema, events, writtenBy }: StoreFormat) {
+  connection.exec(`PRAGMA user_version = ${schema}`);
+  connection.prepare("UPDATE queue SET events = ?, written_by = ?").run(events, writtenBy);
+}
+
+/** Returns whether a file has no tables. */
+export function isEmpty(connection: SqliteConnection): boolean {
+  return readNumber(connection, "SELECT count(*) FROM sqlite_schema") === 0;
+}
+
+function readNumber(connection: SqliteConnection, sql: string): number {
+  const [value] = Object.values(connection.prepare(sql).get() ?? {});
+  return Number(value);
+}

@@ -5,7 +5,8 @@ import { explainDamage, explainOpening, isDamage } from "./file-error";
 import { sqliteCodeOf, type PreparedStatement } from "./node-sqlite";
 import { FileOperations, METHODS, type MethodName } from "./operations";
 import type { SqliteSettings } from "./options";
-import { LEASE_MS, type Hint } from "../storage";
+import { LEASE_MS } from "../lease";
+import type { Hint } from "../storage";
 
 /** What a thread needs to know. */
 export type ThreadSettings = Pick<SqliteSettings, "file" | "name" | "dedupeTtlMs" | "outcomeTtlMs">;

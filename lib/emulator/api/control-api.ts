@@ -6,7 +6,7 @@ import { parseJson } from "../../kit/text";
 import { EmulatorError } from "../emulator-error";
 import type { Deliveries } from "../outbound/deliveries";
 import type { NewChallenge } from "../resources/entity";
-import type { FactorControl } from "../resources/factors";
+import type { FactorControl } from "../resources/factor-control";
 import type { Fault, Faults } from "../outbound/faults";
 
 /**

@@ -2,7 +2,7 @@ import { Es256Key } from "../../kit/es256-key";
 import { listSignedMembers } from "./auth-payload";
 import type { Challenge, ChallengeDecision, Decision, Factor, NewFactor } from "./entity";
 import type { Entities } from "./entities";
-import { findChallenge, registerFactor } from "./factors";
+import { findChallenge, registerFactor } from "./factor-control";
 import { decisionSchema, validateFields } from "./schemas";
 
 /**

@@ -3,6 +3,7 @@ import { callSafely } from "../../kit/safe-call";
 import { isFactorPayload, readDecision } from "./auth-payload";
 import type { Challenge, ChallengeDecision, Decision, NewChallenge } from "./entity";
 import type { Entity, EventFields, Factor, FactorBinding } from "./entity";
+import { expire, readExpirationDate } from "./challenge-expiry";
 import { formatIso8601 } from "./dates";
 import { EmulatorError } from "../emulator-error";
 import { keepNewest } from "../../kit/keep-newest";
@@ -17,8 +18,6 @@ type FactorFields = Pick<Factor, "factor_type" | "friendly_name" | "config" | "m
 
 /** How many entities, factors and challenges each are kept; the oldest are removed first. */
 const MAX_KEPT = 100_000;
-const DEFAULT_EXPIRATION_MS = 300_000;
-const MAX_EXPIRATION_MS = 3_600_000;
 
 /**
  * The state machine of entities, factors and challenges (specification, section 3.3): a factor is
@@ -165,7 +164,7 @@ export class Entities {
       status: "pending",
       date_created: date,
       date_updated: date,
-      expiration_date: this.#readExpiration(fields.expiration_date),
+      expiration_date: readExpirationDate(fields.expiration_date, this.#now()),
     };
     keepNewest(this.#challenges, challenge.sid, challenge, MAX_KEPT);
     this.notify(challenge);
@@ -176,13 +175,13 @@ export class Entities {
   findChallenge(sid = "", identity?: string): Challenge | undefined {
     const challenge = this.#challenges.get(sid);
     if (identity !== undefined && challenge?.entity_identity !== identity) return undefined;
-    return challenge && this.#readChallenge(challenge);
+    return challenge && expire(challenge, this.#now());
   }
 
   listChallenges(identity: string): Challenge[] {
     return [...this.#challenges.values()]
       .filter((challenge) => challenge.entity_identity === identity)
-      .map((challenge) => this.#readChallenge(challenge));
+      .map((challenge) => expire(challenge, this.#now()));
   }
 
   decide(challenge: Challenge, status: Decision, { metadata }: ChallengeDecision = {}): Challenge {
@@ -236,17 +235,8 @@ export class Entities {
     return isTotpCode(binding.secret, factor.config as unknown as TotpConfig, code, this.#now());
   }
 
-  /** Lets a challenge expire whose time is over, and returns it. */
-  #readChallenge(challenge: Challenge): Challenge {
-    const { status, expiration_date } = challenge;
-    if (status === "pending" && this.#now() >= Date.parse(expiration_date)) {
-      Object.assign(challenge, { status: "expired", date_updated: expiration_date });
-    }
-    return challenge;
-  }
-
   #findPendingFactor(challenge: Challenge): Factor {
-    const { sid, status } = this.#readChallenge(challenge);
+    const { sid, status } = expire(challenge, this.#now());
     const factor = this.#factors.get(challenge.factor_sid);
     if (factor === undefined) throw createTransitionError(`The factor of ${sid} was deleted`);
     if (status === "expired") {
@@ -255,17 +245,6 @@ export class Entities {
     if (status !== "pending")
       throw createTransitionError(`The challenge ${sid} is already ${status}`);
     return factor;
-  }
-
-  #readExpiration(given: string | undefined): string {
-    const ms = given === undefined ? this.#now() + DEFAULT_EXPIRATION_MS : Date.parse(given);
-    const expirationDate = formatIso8601(ms);
-    const remainingMs = Date.parse(expirationDate) - this.#now();
-    if (remainingMs <= 0 || remainingMs > MAX_EXPIRATION_MS) {
-      const message = "Invalid parameter: ExpirationDate (must be within the next 60 minutes)";
-      throw new EmulatorError("REQUEST_INVALID", message);
-    }
-    return expirationDate;
   }
 }
 

@@ -1,4 +1,4 @@
-import { EVENT_FORMAT, latestOf, type Migrations } from "./event-format";
+import { EVENT_FORMAT, latestOf, type Migrations } from "./event-migration";
 import { QueueError } from "./queue-error";
 
 const { version: PACKAGE_VERSION } = require("../../package.json") as { version: string };

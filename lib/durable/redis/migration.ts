@@ -1,6 +1,6 @@
 import type { Redis } from "ioredis";
-import type { Migrations } from "../event-format";
-import { createFormat, planMigration, readFormat, type MigrationPlan } from "../store-format";
+import type { Migrations } from "../event-migration";
+import { createFormat, planMigration, readFormat, type MigrationPlan } from "../store-migration";
 import { findRedisRejection } from "./connection";
 import type { RedisSettings } from "./options";
 

@@ -1,5 +1,5 @@
-import { EVENT_FORMAT, migrateEvent } from "../../lib/durable/event-format";
-import { planMigration } from "../../lib/durable/store-format";
+import { EVENT_FORMAT, migrateEvent } from "../../lib/durable/event-migration";
+import { planMigration } from "../../lib/durable/store-migration";
 
 const store = { engine: "REDIS", what: "the queue" } as const;
 const STEPS = { 3: "to 3", 4: "to 4" };
