@@ -30,15 +30,20 @@ it("a write that failed is repeated after a pause of 100 ms", async () => {
   expect(await written).toBe("written");
 });
 
+const final = (["FILE_FOREIGN", "FILE_DAMAGED", "FILE_NEWER", "FILE_OLDER"] as const).map(
+  (code) => [new QueueError(code, "It is not this queue."), "error", code] as const,
+);
+
+// The pause before the next attempt; none where only a restart opens the store.
 it.each([
-  [Object.assign(new Error("The server ends."), { code: "57P01" }), "warn", "LOST"],
-  [Object.assign(new Error(""), { code: "ECONNREFUSED" }), "warn", "LOST"],
-  [new Error("The file was removed."), "warn", "LOST"],
-  [new QueueError("FILE_DAMAGED", "The file is damaged."), "error", "FILE_DAMAGED"],
-  [new QueueError("REDIS_REJECTED", "The password is wrong."), "error", "REDIS_REJECTED"],
+  [Object.assign(new Error("The server ends."), { code: "57P01" }), "warn", "LOST", 25],
+  [Object.assign(new Error(""), { code: "ECONNREFUSED" }), "warn", "LOST", 25],
+  [new Error("The file was removed."), "warn", "LOST", 25],
+  ...final,
+  [new QueueError("REDIS_REJECTED", "The password is wrong."), "error", "REDIS_REJECTED", 2_000],
 ] as const)("%p is logged or a process warning, with a documented code", async (...row) => {
-  const [error, level, code] = row;
-  jest.mocked(sleep).mockReturnValue(never());
+  const [error, level, code, pauseMs] = row;
+  jest.mocked(sleep).mockClear().mockReturnValue(never());
   const storage = { title: "The store", outageCode: "LOST", connect: () => Promise.reject(error) };
   const log = jest.fn();
   const opened = [{ ...silent, [level]: log }, undefined].map(
@@ -48,6 +53,8 @@ it.each([
   const reason = expect.stringMatching(error.message || "ECONNREFUSED") as string;
   expect(log.mock.calls).toEqual([[{ code }, reason]]);
   expect(warnings.list()).toMatchObject([[reason, { code }]]);
+  const pauses = pauseMs === undefined ? [] : [pauseMs, pauseMs];
+  expect(jest.mocked(sleep).mock.calls.map(([ms]) => ms)).toEqual(pauses);
   for (const availability of opened) availability.close();
 });
 
@@ -67,4 +74,46 @@ it("an outage began with its first failure, however often connecting fails again
     expect(availability.outage()?.since).toBe(began);
   }
   availability.close();
+});
+
+it("a full disk is over when a row is added, or after 2 s without a failed write, unless the store is lost", async () => {
+  const { opened: lost, open: lose } = createGate();
+  const connect = async () => ({ ended: lost.then(() => new Error("lost")) });
+  const storage = { title: "The store", outageCode: "DOWN", connect } as object;
+  const [warn, info, ignore] = [jest.fn(), jest.fn(), () => {}];
+  const logger = { ...silent, warn, info };
+  const availability = new Availability(storage as Storage, logger, ignore, ignore);
+  await availability.ready();
+  let nowMs = 0;
+  const clock = jest.spyOn(performance, "now").mockImplementation(() => nowMs);
+  const write = (addsRow: boolean) => availability.watchWrite(Promise.resolve(), addsRow);
+  const fail = () =>
+    expect(availability.watchWrite(Promise.reject(new Error("full")), true)).rejects.toThrow();
+  const since = () => availability.outage()?.since;
+  for (const [passedMs, addsRow] of [
+    [0, true],
+    [2_000, false],
+  ] as const) {
+    await fail();
+    const began = since();
+    expect(began).toBeDefined();
+    await fail();
+    nowMs += 1_999;
+    await write(false);
+    expect(since()).toBe(began);
+    nowMs += passedMs;
+    await write(addsRow);
+    expect(since()).toBeUndefined();
+  }
+  expect([warn, info].map(({ mock }) => mock.calls.length)).toEqual([2, 2]);
+  await fail();
+  jest.mocked(sleep).mockReturnValue(never());
+  lose();
+  await nextTurn();
+  await write(true);
+  expect(since()).toBeDefined();
+  availability.close();
+  await fail();
+  expect(warn).toHaveBeenCalledTimes(3);
+  clock.mockRestore();
 });

@@ -48,11 +48,13 @@ it("drops items that are not wanted any more while the store stalls, and keeps t
   expect(isWanted.mock.calls.length).toBeLessThanOrEqual(100);
 });
 
-it("rejects each item of a batch that fails, and runs the next", async () => {
+it("rejects each item of a batch that fails, and runs the next, also after one that nobody wants", async () => {
   const run = jest.fn(async (items: readonly number[]) => items);
   run.mockRejectedValueOnce(new Error("down"));
   const add = createBatches(run, ORDERED);
   const failed = await Promise.allSettled([add(1), add(2)]);
   expect(failed.map(({ status }) => status)).toEqual(["rejected", "rejected"]);
+  void add(0, () => false);
+  await nextTurn();
   expect(await add(3)).toBe(3);
 });

@@ -24,17 +24,19 @@ export function describeClosing(engine: StoppableEngine): void {
 
   beforeEach(async () => {
     handled = [];
-    queue = engine.open();
+    queue = engine.open({ backoff: 600_000 });
     await queue.ready();
   });
+  afterEach(() => void jest.restoreAllMocks());
 
-  /** Starts a worker whose handlers of a stored event run until `finish`. */
+  /** Starts a worker whose handlers of a stored event run until `finish`, and fail then. */
   async function startRunning() {
     const { opened, open: finish } = createGate();
     // Longer than every deadline.
     const options = { handlerTimeoutMs: 600_000 };
+    const fail = () => Promise.reject(new Error("later"));
     const worker = queue.work(
-      createHandlers().onAny(() => opened),
+      createHandlers().onAny(() => opened.then(fail)),
       options,
     );
     await store("slow");
@@ -52,12 +54,22 @@ export function describeClosing(engine: StoppableEngine): void {
     await closed;
   }
 
-  it("a worker finishes its running handlers, by await using too, and the queue goes on", async () => {
+  it("a worker finishes its running handlers, by await using too, counts no more, and the queue goes on", async () => {
     const { worker, finish } = await startRunning();
     expect(() => worker.close({ deadline: 5 } as never)).toThrow(/deadlineMs/);
-    await expectWaiting(worker[Symbol.asyncDispose](), finish);
+    const closing = worker[Symbol.asyncDispose]();
+    await untilStats(queue, { active: 1, workers: 0 });
     expect(await store("next")).toBe("new");
-    expect(await queue.stats()).toMatchObject({ waiting: 1, active: 0, workers: 0 });
+    await engine.passTime(20_000);
+    for (const clock of [Date, performance]) {
+      const nowMs = clock.now() + 20_000;
+      jest.spyOn(clock, "now").mockReturnValue(nowMs);
+    }
+    expect(await queue.health()).toMatchObject({ code: "NO_WORKER" });
+    jest.restoreAllMocks();
+    await expectWaiting(closing, finish);
+    const counts = { waiting: 1, active: 0, delayed: 1, workers: 0 };
+    expect(await queue.stats()).toMatchObject(counts);
     queue.work(handlers);
     await until(() => handled.length > 0);
     expect(handled).toEqual(["next"]);

@@ -387,6 +387,17 @@ export function describeContract(engine: StoppableEngine): void {
     });
   });
 
+  it("groups the 50 largest of dead letters, the largest first, and of equal ones the last", async () => {
+    fails = (event) => new PermanentError("x".repeat(1 + (Number(event.uuid) % 51)));
+    work();
+    for (const index of range(52)) await store(factor(String(index)));
+    await untilStats(queue, { deadLetters: 52 });
+    const groups = await queue.deadGroups();
+    expect(groups.map(({ count }) => count)).toEqual([2, ...Array<number>(49).fill(1)]);
+    const times = groups.slice(1).map(({ lastAtMs }) => lastAtMs);
+    expect(times).toEqual(times.toSorted((one, other) => other - one));
+  });
+
   describe("find", () => {
     it("follows an event until it is handled", async () => {
       expect(await queue.find("a")).toBeUndefined();

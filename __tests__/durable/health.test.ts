@@ -38,8 +38,26 @@ it.each<[title: string, stats: object, freeMs: (number | undefined)[], health: o
   expect(await describeQueueHealth(available, new Set(workers), readStats)).toEqual(expected);
 });
 
-it("a store that does not respond within 0.8 s is degraded", async () => {
-  const health = describeQueueHealth(available, new Set(), never);
+it("a store that does not respond within 0.8 s is degraded, since its outage if one was noticed meanwhile", async () => {
+  const outage = { error: new Error("down"), since };
+  const noticed = {
+    outage: jest.fn(() => outage).mockReturnValueOnce(undefined as never),
+  } as never;
+  const both = [available, noticed].map((one) => describeQueueHealth(one, new Set(), never));
   await jest.advanceTimersByTimeAsync(800);
-  expect(await health).toMatchObject({ status: "degraded", code: "STORE_UNAVAILABLE" });
+  const degraded = { status: "degraded", code: "STORE_UNAVAILABLE" };
+  const now = { ...degraded, since: new Date(startMs + 800) };
+  expect(await Promise.all(both)).toMatchObject([now, { ...degraded, since }]);
+});
+
+it.each([
+  ["is lost", false, "degraded"],
+  ["only a restart opens again", true, "unhealthy"],
+])("a store that %s is %p: %s", async (_what, isOver, status) => {
+  const availability = {
+    outage: () => ({ error: new Error("down"), since }),
+    isOver: () => isOver,
+  };
+  const health = await describeQueueHealth(availability as never, new Set(), never);
+  expect(health).toMatchObject({ status, code: "STORE_UNAVAILABLE", since });
 });

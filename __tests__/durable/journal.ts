@@ -2,16 +2,12 @@
 import { createHandlers, PermanentError, type PushEvent } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import type { Journal, NewEntry } from "../../lib/core/journal/journal";
-import {
-  JOURNAL_MS,
-  MAX_KEPT_ENTRIES,
-  type EntryKind,
-  type Storage,
-} from "../../lib/durable/storage";
+import type { EntryKind, Storage } from "../../lib/durable/storage";
 import { queuedEvent, untilStats } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { never, until } from "../support/waiting";
 
+const DAY_MS = 86_400_000;
 const DOWN = () => Promise.reject(new Error("down"));
 const range = (length: number) => Array.from({ length }, (_, index) => index);
 const stored = (kind: EntryKind, share: string, texts: readonly string[]) =>
@@ -70,24 +66,31 @@ export function describeJournal(engine: StoppableEngine): void {
     const small = listed("small", 10);
     await storage.appendEntries(stored("rejected", "small", small), []);
     await storage.appendEntries(stored("accepted", "large", listed("good", 300)), []);
-    const flood = listed("large", MAX_KEPT_ENTRIES + 500);
+    const flood = listed("large", 2_500);
     await storage.appendEntries(stored("rejected", "large", flood), []);
     await storage.trimEntries();
     const { texts } = await readTexts(storage);
-    const kept = [...small, ...listed("good", 300), ...flood.slice(-MAX_KEPT_ENTRIES + 10)];
+    const kept = [...small, ...listed("good", 300), ...flood.slice(-1_990)];
     expect(texts).toEqual(kept);
   });
 
   it("keeps entries and counts for 24 hours", async () => {
     const storage = await engine.openStorage();
     const minuteMs = Math.floor(Date.now() / 60_000) * 60_000;
-    const old = { minuteMs: minuteMs - JOURNAL_MS, name: "result:stored", count: 1 } as const;
+    const old = { minuteMs: minuteMs - DAY_MS, name: "result:stored", count: 1 } as const;
+    const kept = { ...old, minuteMs: old.minuteMs + 120_000 };
+    const added = { ...old, minuteMs };
+    const readAfter = async (ms: number) => {
+      await engine.passTime(ms);
+      await storage.trimEntries();
+      return (await readTexts(storage)).texts;
+    };
     await storage.appendEntries(stored("step", "", ["old"]), [old]);
-    await engine.passTime(JOURNAL_MS);
-    await storage.appendEntries(stored("step", "", ["new"]), [{ ...old, minuteMs }]);
-    await storage.trimEntries();
-    expect((await readTexts(storage)).texts).toEqual(["new"]);
-    expect(await storage.readCounts(0)).toEqual([{ ...old, minuteMs }]);
+    expect(await readAfter(DAY_MS - 120_000)).toEqual(["old"]);
+    await storage.appendEntries(stored("step", "", ["new"]), [added, kept]);
+    expect(await readAfter(120_000)).toEqual(["new"]);
+    expect(await storage.readCounts(0)).toEqual([kept, added]);
+    expect(await storage.readCounts(minuteMs)).toEqual([added]);
   });
 
   it("adds the counts of all processes, and has one secret for them", async () => {

@@ -7,7 +7,10 @@ import { eventFixture } from "../../lib/testing/event-fixture";
 import { silent } from "../support/receivers";
 import { createGate, nextTurn } from "../support/waiting";
 
-afterEach(() => void jest.restoreAllMocks());
+afterEach(() => {
+  jest.restoreAllMocks();
+  jest.useRealTimers();
+});
 
 it("asks a store that stalls for each awaited outcome once more at most, however often it is told", async () => {
   const reads: (readonly string[])[] = [];
@@ -31,6 +34,24 @@ it("asks a store that stalls for each awaited outcome once more at most, however
   expect(reads.flat()).toHaveLength(200);
   outcomes.close();
   expect(await Promise.allSettled(waits)).toHaveLength(100);
+});
+
+it("a wait whose hint was lost reads its outcome each 3 s, until the queue is closed", async () => {
+  jest.useFakeTimers();
+  const startMs = Date.now();
+  const reads: number[] = [];
+  const storage = {
+    outcomes: async () => (reads.push(Math.floor((Date.now() - startMs) / 1_000)), []),
+  };
+  const settings = { name: "q", maxWaiting: 1 } as QueueSettings;
+  const outcomes = new SharedOutcomes(storage as unknown as Storage, settings);
+  const wait = { authenticatedAccount: "", challengeSid: "YC1", timeoutMs: 60_000 };
+  const closed = expect(outcomes.wait(wait)).rejects.toHaveProperty("code", "CLOSING");
+  await jest.advanceTimersByTimeAsync(6_500);
+  expect(reads).toEqual([0, 3, 6]);
+  outcomes.close();
+  await closed;
+  expect(jest.getTimerCount()).toBe(0);
 });
 
 it("a wait reads its outcome again when the store can be used again, without a poll", async () => {

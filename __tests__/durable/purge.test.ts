@@ -3,7 +3,7 @@ import type { Claims, Storage } from "../../lib/durable/storage";
 
 afterEach(() => jest.useRealTimers());
 
-it("purges every 5 s, goes on after 10 ms while there is more, also after a failure, and ends with the queue", async () => {
+it("beats each second, purges every 5 s, goes on after 10 ms while there is more, also after a failure, and ends with the queue", async () => {
   jest.useFakeTimers();
   const startMs = Date.now();
   const times: number[] = [];
@@ -15,12 +15,13 @@ it("purges every 5 s, goes on after 10 ms while there is more, also after a fail
       if (reply instanceof Error) throw reply;
       return reply;
     },
-    beat: async () => {},
+    beat: jest.fn(async () => {}),
   };
   const availability = { assertOpen() {}, watchWrite: (write: unknown) => write };
   const context = { availability, lookForEvents() {} } as unknown as WorkerContext;
   const pool = new ClaimingPool(storage as unknown as Claims & Pick<Storage, "erase">, context);
   await jest.advanceTimersByTimeAsync(16_000);
+  expect(storage.beat).toHaveBeenCalledTimes(16);
   expect(times).toEqual([5_000, 5_010, 5_020, 10_020, 15_020]);
   pool.stop();
   await jest.advanceTimersByTimeAsync(20_000);

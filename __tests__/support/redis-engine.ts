@@ -40,7 +40,7 @@ const PASS_TIME = `
   end`;
 
 /** The keys of the set-up, those of BullMQ and of the next version, and the secret of the journal among them. */
-const SET_UP = /^(meta|id|events|format|marker|stalled-check|confirmed|note|secret)$/;
+const SET_UP = /^(meta|id|format|marker|stalled-check|confirmed|note|secret)$/;
 /** The kinds of keys that stay until something removes them; the others must expire. */
 const LASTING = /^(job|dead|active|wait|delayed|stalled)$/;
 
@@ -53,6 +53,8 @@ async function listKeys({ redis }: RedisServer, longestMs: number): Promise<stri
   const kinds = keys.map(async (key) => {
     const [, queue, first = "", ...rest] = key.split(":");
     if (queue === "queues" || SET_UP.test(first)) return [];
+    // BullMQ removes 100 at a time.
+    if (first === "events") return (await redis.xlen(key)) > 300 ? ["long events"] : [];
     const isJob = /^[\da-f]{32}-/.test(first);
     if (isJob && rest.length === 0) {
       const head = `push:${queue}`;
@@ -68,7 +70,9 @@ async function listKeys({ redis }: RedisServer, longestMs: number): Promise<stri
     const ttlMs = await redis.pttl(key);
     const isLasting = ttlMs === -1 || ttlMs > (kind === "journal" ? JOURNAL_MS : longestMs);
     if (isLasting) return [`lasting ${[kind, ...rest].join(":")}`];
-    return kind === "journal" ? [] : [kind];
+    if (kind !== "journal") return [kind];
+    const entries = first === "journal" && rest.length === 0 ? await redis.zcard(key) : 0;
+    return entries > 0 && (await redis.hlen(`${key}:texts`)) !== entries ? ["lost text"] : [];
   });
   return (await Promise.all(kinds)).flat().toSorted();
 }

@@ -88,8 +88,8 @@ export class ClaimingPool implements WorkerPool {
     void this.#beat();
     await settled;
     this.#members.delete(member);
-    // Otherwise the row of the member expires.
-    if (!this.context.availability.isOver()) await this.storage.leave(member).catch(() => {});
+    // Otherwise its row expires.
+    await this.storage.leave(member).catch(() => {});
   }
 
   onOpen(): void {

@@ -170,6 +170,18 @@ describeOnRedis("a queue in Redis", (app) => {
     expect(ofPause).toHaveLength(4);
   });
 
+  it("that is stopped delays no end of a worker, also of one whose event failed", async () => {
+    const queue = open({ backoff: 600_000 });
+    const worker = queue.work(createHandlers().onAny(() => Promise.reject(new Error("later"))));
+    await storeFactor(queue, "a");
+    await untilStats(queue, { delayed: 1 });
+    // It cannot take itself off.
+    app.leave("worker");
+    await app.server().stop();
+    await worker.close();
+    await app.server().start();
+  });
+
   it("is healthy while idle, and unhealthy within 30 s when the worker's connection is blocked", async () => {
     let passedMs = 0;
     for (const clock of [Date, performance]) {

@@ -1,7 +1,10 @@
+import { Queue } from "bullmq";
 import { PermanentError } from "express-push-verification";
+import { eventFixture } from "express-push-verification/testing";
 import {
   entityIdentity,
   QUEUE_NAME,
+  queuedEvent,
   receiveInto,
   untilStats,
   type DurableReceiver,
@@ -79,6 +82,52 @@ describeOnRedis("dead letters in Redis", (app) => {
     work();
     await deliver("good");
     await until(() => handled.length === 1);
+  });
+
+  it("stay when they fail again while they are retried, with a later time, also of a clock that was ahead", async () => {
+    const { redis } = app.server();
+    const { queue } = receiver;
+    await makeDead("dead");
+    const [id = ""] = await redis.zrange(`${HEAD}:dead`, 0, 0);
+    const failedAtMs = Date.now() + 3_600_000;
+    await redis.zadd(`${HEAD}:dead`, failedAtMs, id);
+    const readTime = async () => Number(await redis.zscore(`${HEAD}:dead`, id));
+    const { add } = Queue.prototype;
+    jest.spyOn(Queue.prototype, "add").mockImplementationOnce(async function (
+      this: Queue,
+      ...args
+    ) {
+      const job = await add.apply(this, args);
+      work();
+      await until(async () => (await readTime()) !== failedAtMs);
+      return job;
+    });
+    expect(await queue.retry("dead")).toBe(false);
+    expect(await readTime()).toBe(failedAtMs + 1);
+    expect(await queue.stats()).toMatchObject({ deadLetters: 1 });
+  });
+
+  it("are grouped also where there are more than a read has", async () => {
+    const commands = app.server().redis.pipeline();
+    for (let index = 0; index < 1_001; index++) {
+      commands.zadd(`${HEAD}:dead`, index, String(index));
+      commands.hset(
+        `${HEAD}:dead:failures`,
+        String(index),
+        JSON.stringify(['"no"', `p${index % 7}`]),
+      );
+    }
+    await commands.exec();
+    const group = { error: "no", count: 1_001, users: 7, firstAtMs: 0, lastAtMs: 1_000 };
+    expect(await receiver.queue.deadGroups()).toEqual([group]);
+  });
+
+  it("and events of a queue whose name is a pattern are erased with their user", async () => {
+    const queue = app.open({ name: "[a]*?\\" });
+    const event = eventFixture("factor.created");
+    const user = { accountSid: event.account_sid, entityIdentity: event.entity_identity };
+    await queue.store(queuedEvent(event), Infinity);
+    expect(await queue.eraseUserData(user)).toMatchObject({ waiting: 1 });
   });
 
   it("are removed entirely when they are retried, discarded or erased", async () => {

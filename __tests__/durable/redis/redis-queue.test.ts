@@ -1,10 +1,13 @@
 import { createHandlers } from "express-push-verification";
 import { Redis } from "ioredis";
-import { MAX_STALLS, STALLED } from "../../../lib/durable/lease";
+import { eventFixture } from "express-push-verification/testing";
+import { STALLED } from "../../../lib/durable/lease";
+import { toNewEvent } from "../../../lib/durable/stored-event";
 import {
   QUEUE_NAME,
   closeLater,
   entityIdentity,
+  queuedEvent,
   receiveInto,
   sidOf,
   storeFactor,
@@ -13,7 +16,7 @@ import {
 } from "../../support/durable";
 import { describeOnRedis } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
-import { until } from "../../support/waiting";
+import { createGate, until } from "../../support/waiting";
 import { ACCOUNT_SID, AUTH_TOKEN, eventPairs, eventRequest } from "../../support/webhook-requests";
 
 const DAY_MS = 86_400_000;
@@ -76,16 +79,16 @@ describeOnRedis("its own promises", (app) => {
     },
   );
 
-  it("makes an event a dead letter in whose handlers 21 processes died, and runs one of 20", async () => {
+  it("makes an event a dead letter in whose handlers 21 processes died, and runs one of 20, whose failures are none of them", async () => {
     const { redis } = app.server();
     const queue = app.open();
-    for (const [uuid, starts] of [
-      ["dead", MAX_STALLS + 1],
-      ["alive", MAX_STALLS],
+    for (const [uuid, starts, failures] of [
+      ["dead", 26, 5],
+      ["alive", 25, 5],
     ] as const) {
       await storeFactor(queue, uuid);
       const [id = ""] = await redis.lrange(`push:${QUEUE_NAME}:wait`, 0, 0);
-      await redis.hset(`push:${QUEUE_NAME}:${id}`, "ats", starts);
+      await redis.hset(`push:${QUEUE_NAME}:${id}`, { ats: starts, atm: failures });
     }
     const handled: string[] = [];
     queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
@@ -102,6 +105,7 @@ describeOnRedis("its own promises", (app) => {
     const own = app.open({ connection: instance });
     expect(await storeFactor(own, "own")).toBe("new");
     expect(instance.status).toBe("wait");
+    expect(await own.names?.()).toEqual([QUEUE_NAME]);
     expect(await app.open().stats()).toMatchObject({ waiting: 1 });
     await own.close();
     expect(await instance.ping()).toBe("PONG");
@@ -171,14 +175,56 @@ describeOnRedis("its own promises", (app) => {
     expect(await waiting).toHaveProperty("type", "challenge.denied");
   });
 
-  it("resolves when its connections are dead without having been closed", async () => {
+  it("resolves when its connections are dead without having been closed, and closes those that are idle", async () => {
+    const { setInterval: start } = globalThis;
+    // It pings each 2 s; 20 ms here.
+    const timers = jest.spyOn(globalThis, "setInterval");
+    timers.mockImplementation((run, ms) => start(run, ms === 2_000 ? 20 : ms));
     const proxy = closeLater(await startRedisProxy(app.server().port));
     const [a, b] = [await open({ connection: proxy.url }), await open()];
+    await open({ connection: proxy.url }).then(({ queue }) => queue.ready());
+    timers.mockRestore();
     const waiting = a.wait(1);
     await isListening();
+    const closed = proxy.closes(4);
     proxy.swallow();
     await b.respond(1);
     expect(await waiting).toHaveProperty("challenge_sid", sidOf(1));
+    await closed;
+  });
+
+  it("keeps a uuid from the last attempt to store it", async () => {
+    const { redis } = app.server();
+    const storage = await app.openStorage();
+    const event = queuedEvent(eventFixture("factor.created"));
+    const added = [toNewEvent(QUEUE_NAME, event, undefined)];
+    await storage.store(added);
+    await app.passTime(500_000);
+    await storage.store(added);
+    const [key = ""] = await redis.keys("*:uuid:*");
+    expect(await redis.pttl(key)).toBeGreaterThan(DAY_MS - 60_000);
+  });
+
+  it("finds the event of a killed process within 6 s: by a lock of 4 s, and a look each 0.5 s", async () => {
+    const { redis } = app.server();
+    const queue = app.open();
+    const { opened, open: finish } = createGate();
+    queue.work(createHandlers().onAny(() => opened));
+    await storeFactor(queue, "a");
+    await untilStats(queue, { active: 1 });
+    for (const [key, longestMs] of [
+      ["*:lock", 4_000],
+      ["stalled-check", 500],
+    ] as const) {
+      let leftMs = 0;
+      await until(async () => {
+        const [found = ""] = await redis.keys(`push:${QUEUE_NAME}:${key}`);
+        leftMs = await redis.pttl(found);
+        return leftMs > 0;
+      });
+      expect(leftMs).toBeLessThanOrEqual(longestMs);
+    }
+    finish();
   });
 
   it("listens again when the connection that listens has ended alone", async () => {
