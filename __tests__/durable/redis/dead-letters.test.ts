@@ -90,7 +90,7 @@ describeOnRedis("dead letters in Redis", (app) => {
     await makeDead("dead");
     const [id = ""] = await redis.zrange(`${HEAD}:dead`, 0, 0);
     const failedAtMs = Date.now() + 3_600_000;
-    await redis.zadd(`${HEAD}:dead`, failedAtMs, id);
+    await redis.zadd(`${HEAD}:dead`, String(failedAtMs), id);
     const readTime = async () => Number(await redis.zscore(`${HEAD}:dead`, id));
     const { add } = Queue.prototype;
     jest.spyOn(Queue.prototype, "add").mockImplementationOnce(async function (
@@ -110,7 +110,7 @@ describeOnRedis("dead letters in Redis", (app) => {
   it("are grouped also where there are more than a read has", async () => {
     const commands = app.server().redis.pipeline();
     for (let index = 0; index < 1_001; index++) {
-      commands.zadd(`${HEAD}:dead`, index, String(index));
+      commands.zadd(`${HEAD}:dead`, String(index), String(index));
       commands.hset(
         `${HEAD}:dead:failures`,
         String(index),
