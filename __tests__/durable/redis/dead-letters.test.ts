@@ -88,7 +88,7 @@ describeOnRedis("dead letters in Redis", (app) => {
     const { redis } = app.server();
     const { queue } = receiver;
     await makeDead("dead");
-    const [id = ""] = await redis.zrange(`${HEAD}:dead`, 0, 0);
+    const [id = ""] = await redis.zrange(`${HEAD}:dead`, "0", "0");
     const failedAtMs = Date.now() + 3_600_000;
     await redis.zadd(`${HEAD}:dead`, String(failedAtMs), id);
     const readTime = async () => Number(await redis.zscore(`${HEAD}:dead`, id));
