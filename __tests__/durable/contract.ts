@@ -389,11 +389,13 @@ export function describeContract(engine: StoppableEngine): void {
 
   it("groups the 50 largest of dead letters, the largest first, and of equal ones the last", async () => {
     fails = (event) => new PermanentError("x".repeat(1 + (Number(event.uuid) % 51)));
-    work();
+    // Users are counted without a journal, too.
+    work({}, await open({ journal: false }));
     for (const index of range(52)) await store(factor(String(index)));
     await untilStats(queue, { deadLetters: 52 });
     const groups = await queue.deadGroups();
     expect(groups.map(({ count }) => count)).toEqual([2, ...Array<number>(49).fill(1)]);
+    expect(groups[0]).toHaveProperty("users", 1);
     const times = groups.slice(1).map(({ lastAtMs }) => lastAtMs);
     expect(times).toEqual(times.toSorted((one, other) => other - one));
   });

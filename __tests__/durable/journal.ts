@@ -79,7 +79,7 @@ export function describeJournal(engine: StoppableEngine): void {
     const minuteMs = Math.floor(Date.now() / 60_000) * 60_000;
     const old = { minuteMs: minuteMs - DAY_MS, name: "result:stored", count: 1 } as const;
     const kept = { ...old, minuteMs: old.minuteMs + 120_000 };
-    const added = { ...old, minuteMs };
+    const added = { ...old, minuteMs, name: "dropped" } as const;
     const readAfter = async (ms: number) => {
       await engine.passTime(ms);
       await storage.trimEntries();
