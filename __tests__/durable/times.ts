@@ -211,6 +211,7 @@ export function describeTimes(engine: StoppableEngine): void {
     jest.spyOn(globalThis, "setInterval").mockImplementation(() => ({ unref() {} }) as never);
     await queue.close();
     const app = engine.open(TIMES);
+    await app.ready();
     app.work(handlers);
     await untilStats(app, { workers: 1 });
     await storeFactor(app, "own");
