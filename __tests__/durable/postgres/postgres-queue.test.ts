@@ -36,6 +36,7 @@ import {
 } from "../../support/durable";
 import { createPostgres, type ServerOptions } from "../../support/postgres";
 import { describeOnPostgres } from "../../support/postgres-engine";
+import { startRedisProxy } from "../../support/redis-proxy";
 import { mountSmallDisk } from "../../support/small-disk";
 import { createGate, until } from "../../support/waiting";
 
@@ -272,6 +273,30 @@ describeOnPostgres("its own promises", (app) => {
     expect(await readProcess()).toEqual(first);
     await expect(query("select 1 / 0")).rejects.toHaveProperty("code", "22012");
     expect(await readProcess()).not.toEqual(first);
+  });
+
+  it("opens maxConnections, and the one that listens", async () => {
+    const { query } = app.server();
+    await until(async () => (await query(OWN_CONNECTIONS)).length === 0);
+    const queue = open({ maxConnections: 3 });
+    await Promise.all(Array.from({ length: 20 }, () => queue.stats()));
+    expect(await query(OWN_CONNECTIONS)).toHaveLength(4);
+  });
+
+  it("connects again when its server does not respond", async () => {
+    const { setTimeout: start } = globalThis;
+    const timers = jest.spyOn(globalThis, "setTimeout");
+    // It awaits a connection for 2 s; 50 ms here.
+    timers.mockImplementation((run, ms) => start(run, ms === 2_000 ? 50 : ms));
+    const { port, url } = app.server();
+    const proxy = closeLater(await startRedisProxy(port));
+    const dropped = proxy.drop("push-webhooks");
+    const queue = open({ connection: url.replace(`:${port}`, `:${proxy.port}`) });
+    await dropped;
+    await proxy.drop();
+    await queue.ready();
+    timers.mockRestore();
+    await queue.close();
   });
 
   it("reads no events of other queues", async () => {
