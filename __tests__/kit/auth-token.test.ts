@@ -64,7 +64,7 @@ describe("a token that anyone can guess", () => {
   );
 
   it.each([...GUESSABLE, ...UNTRIMMED])(
-    "counts as no token from a resolver, alone and beside a good one, and is reported once: %j",
+    "is ignored with one warning when a function returns it: %j",
     async (token) => {
       // A copy has warned of nothing yet.
       const copy = loadCopy();

@@ -5,7 +5,7 @@ import { createNeutralCause, describeCause } from "../../lib/kit/neutral-cause";
 const show = (error: unknown) => inspect(error, { depth: 10, showHidden: true });
 
 describe("createNeutralCause", () => {
-  it("keeps name, message, code and stack frames, and no other property", () => {
+  it("keeps only name, message, code and stack frames", () => {
     const thrown = Object.assign(new RangeError("ERR syntax"), {
       code: 11_000,
       command: { name: "eval", args: ["hush"] },
@@ -38,11 +38,15 @@ describe("createNeutralCause", () => {
     expect(createNeutralCause(thrown).stack).toBe("Error: other");
   });
 
-  it("copies nested causes, and stops at a circular one", () => {
+  it("copies nested causes", () => {
     const root = Object.assign(new Error("ECONNREFUSED"), { args: ["hush"] });
     const cause = createNeutralCause(new TypeError("fetch failed", { cause: root }));
     expect(cause.cause).toMatchObject({ message: "ECONNREFUSED" });
     expect(show(cause)).not.toContain("hush");
+  });
+
+  it("stops at a circular cause", () => {
+    const root = new Error("ECONNREFUSED");
     root.cause = root;
     let count = 0;
     for (let one: unknown = createNeutralCause(root); one instanceof Error; one = one.cause)
@@ -66,7 +70,7 @@ describe("createNeutralCause", () => {
 const failure = (cause: unknown) => new WebhookError("HANDLER_FAILED", "failed", { cause });
 
 describe("describeCause", () => {
-  it("returns name, message and stack frames of a cause and of its own causes, without arguments", () => {
+  it("returns only name, message and stack frames of each nested cause", () => {
     const root = Object.assign(new RangeError("refused"), { args: ["hush"] });
     const text = describeCause(failure(new TypeError("not saved\nhush", { cause: root })));
     expect(text).toMatch(/^TypeError: not saved\n {4}at .*neutral-cause\.test/);

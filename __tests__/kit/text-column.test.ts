@@ -1,14 +1,14 @@
 import { TextColumn } from "../../lib/kit/text-column";
 
 describe("TextColumn", () => {
-  it("counts the place of a text, and the bytes of one that is longer", () => {
+  it("counts the bytes that a text takes", () => {
     const column = new TextColumn(8);
     expect(["", "12345678", "éééé", "123456789"].map((text) => column.countBytes(text))).toEqual([
       10, 10, 10, 19,
     ]);
   });
 
-  it("returns each text by its number, the last one of each, longer than a place or not", () => {
+  it("returns the last text of each number, longer than a place or not", () => {
     const column = new TextColumn(8);
     const texts = [
       "",
