@@ -48,21 +48,39 @@ describe("ChallengeWaits", () => {
     expect(await other).toEqual(outcome);
   });
 
-  it("lists its waits, rejects those on one signal, later ones too, and leaves no listener", async () => {
-    const { outcomes, wait, listPending } = start();
+  it("lists its waits until they end", async () => {
+    const { outcomes, wait, listPending, close } = start();
+    const challengeSid = `YC${"1".padStart(32, "0")}`;
+    const [first, second] = [wait(good), wait({ ...good, challengeSid })];
+    expect(listPending()).toMatchObject([{ challengeSid: good.challengeSid }, { challengeSid }]);
+    await outcomes.record("login", outcome);
+    await first;
+    expect(listPending()).toMatchObject([{ challengeSid }]);
+    close();
+    await expect(second).rejects.toHaveProperty("code", "CLOSING");
+  });
+
+  it("rejects all waits on a signal when it is aborted", async () => {
+    const { wait, listPending } = start();
     const controller = new AbortController();
     const { signal } = controller;
     const waits = [1, 2, 3, 4, 5].map((index) =>
       wait({ ...good, challengeSid: `YC${index.toString().padStart(32, "0")}`, signal }),
     );
-    const sids = listPending().map(({ challengeSid }) => challengeSid);
-    expect([sids.length, sids[0]]).toEqual([5, `YC${"1".padStart(32, "0")}`]);
     const reason = new Error("stopped");
     controller.abort(reason);
     expect(await Promise.allSettled(waits)).toEqual(Array(5).fill({ status: "rejected", reason }));
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    expect(listPending()).toEqual([]);
+  });
+
+  it("rejects a wait on an aborted signal although the outcome is known", async () => {
+    const { outcomes, wait } = start();
     await outcomes.record("login", outcome);
+    const reason = new Error("stopped");
+    const signal = AbortSignal.abort(reason);
     await expect(wait({ ...good, signal })).rejects.toBe(reason);
-    expect([...getEventListeners(signal, "abort"), ...listPending()]).toEqual([]);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
   it("lets at most 10 wait for a challenge: the oldest gives way", async () => {
@@ -75,15 +93,20 @@ describe("ChallengeWaits", () => {
     expect(rest).toEqual(Array(10).fill({ status: "fulfilled", value: outcome }));
   });
 
-  it("rejects after 5 minutes by default, and leaves no timer once it is resolved", async () => {
+  it("rejects after 5 minutes by default", async () => {
     jest.useFakeTimers();
-    const { outcomes, wait } = start();
+    const { wait } = start();
     const rejected = jest.fn();
     void wait(good).catch(rejected);
     await jest.advanceTimersByTimeAsync(299_999);
     expect(rejected).not.toHaveBeenCalled();
     await jest.advanceTimersByTimeAsync(1);
     expect(rejected).toHaveBeenCalledWith(expect.objectContaining({ code: "CHALLENGE_TIMEOUT" }));
+  });
+
+  it("leaves no timer once it is resolved", async () => {
+    jest.useFakeTimers();
+    const { outcomes, wait } = start();
     const resolved = wait(good);
     expect(jest.getTimerCount()).toBe(1);
     await outcomes.record("login", outcome);
@@ -152,7 +175,7 @@ describe("Waiters", () => {
     expect(evicted).toHaveLength(52);
   });
 
-  it("rejects the oldest above maxWaiting pending waits, and does not count ended ones", async () => {
+  it("rejects the oldest above maxWaiting pending waits", async () => {
     const waiters = new Waiters(2);
     const first = waiters.wait(longWait("a"));
     for (let times = 0; times < 3; times++) {

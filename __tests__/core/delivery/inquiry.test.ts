@@ -12,7 +12,7 @@ it.each<[timeoutMs: number, ask: () => Promise<void>, error: string | undefined,
   [25_000, answer, undefined, [1_000, 22_000]],
   [25_000, never, expect.stringContaining("did not respond"), [1_000, 22_000, 24_000]],
   [500, answer, undefined, [100, 300]],
-])("a wait of %i ms asks when %p, and knows the error %j", async (timeoutMs, ask, error, asked) => {
+])("asks within a wait of %i ms: %p with the error %j", async (timeoutMs, ask, error, asked) => {
   jest.useFakeTimers();
   const startMs = Date.now();
   const times: number[] = [];
@@ -25,7 +25,7 @@ it.each<[timeoutMs: number, ask: () => Promise<void>, error: string | undefined,
   expect((inquiry.error as Error | undefined)?.message).toEqual(error);
 });
 
-it("asks no more when it is stopped, and leaves no timer", async () => {
+it("leaves no timer when it is stopped", async () => {
   jest.useFakeTimers();
   const ask = jest.fn(answer);
   const inquiry = new Inquiry(300_000, ask);

@@ -26,25 +26,30 @@ describe("createMemoryDedupe", () => {
   it.each([
     [{ ttlMs: 1_000 }, 1_000],
     [{}, 86_400_000],
-  ])(
-    "with %j keeps a handled uuid for %i ms, and a claim for its lease, and not longer, without a warning",
-    (options, ttlMs) => {
-      jest.useFakeTimers();
-      const store = createMemoryDedupe(options);
-      handle(store, claimOf("a"));
-      void store.claim(claimOf("runs", { leaseMs: ttlMs }));
-      jest.advanceTimersByTime(ttlMs - 1);
-      expect(store.claim(claimOf("runs", other))).toBe("running");
-      expect(store.claim(claimOf("a", other))).toBe("done");
-      expect(store.claim(claimOf("a", { contentHash: "else" }))).toBe("conflict");
-      jest.advanceTimersByTime(1);
-      expect(store.claim(claimOf("a", other))).toBe("new");
-      expect(store.claim(claimOf("runs", other))).toBe("new");
-      expect(warnings.list()).toEqual([]);
-    },
-  );
+  ])("forgets with %j a handled uuid after %i ms, without a warning", (options, ttlMs) => {
+    jest.useFakeTimers();
+    const store = createMemoryDedupe(options);
+    handle(store, claimOf("a"));
+    jest.advanceTimersByTime(ttlMs - 1);
+    expect(store.claim(claimOf("a", other))).toBe("done");
+    expect(store.claim(claimOf("a", { contentHash: "else" }))).toBe("conflict");
+    jest.advanceTimersByTime(1);
+    expect(store.claim(claimOf("a", other))).toBe("new");
+    expect(warnings.list()).toEqual([]);
+  });
 
-  it("evicts the oldest over maxEntries, never a running one, and warns once", () => {
+  it("keeps a claim for its lease", () => {
+    jest.useFakeTimers();
+    const store = createMemoryDedupe();
+    void store.claim(claimOf("a"));
+    jest.advanceTimersByTime(59_999);
+    expect(store.claim(claimOf("a", other))).toBe("running");
+    jest.advanceTimersByTime(1);
+    expect(store.claim(claimOf("a", other))).toBe("new");
+    expect(warnings.list()).toEqual([]);
+  });
+
+  it("evicts the oldest handled uuid over maxEntries with one warning", () => {
     const store = createMemoryDedupe({ maxEntries: 2 });
     void store.claim(claimOf("runs"));
     for (const uuid of ["a", "b", "c", "d"]) handle(store, claimOf(uuid));

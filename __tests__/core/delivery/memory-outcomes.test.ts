@@ -72,7 +72,7 @@ describe("createMemoryOutcomes", () => {
     await expect(outcomes.wait(waitOf(sidOf(0)))).resolves.toHaveProperty("type");
   });
 
-  it("keeps the first outcome for 24 h, and not longer", async () => {
+  it("keeps the first outcome for 24 h", async () => {
     jest.useFakeTimers();
     const ttlMs = 86_400_000;
     const outcomes = createMemoryOutcomes();

@@ -34,7 +34,7 @@ describe("createRequestRetry", () => {
     ["OVERLOADED", { maxRetrying: 0 }, "a store"],
     ["TOKEN_UNAVAILABLE", { retryForMs: 30, ...token }, "The"],
     ["OVERLOADED", { maxRetrying: 0, ...token }, "the resolver"],
-  ])("rejects with %s for %j, and a cause without arguments", async (code, options, text) => {
+  ])("rejects with %s and a cause without arguments for %j", async (code, options, text) => {
     const args = ["hush-identity", { metadata: "hush-metadata" }];
     const thrown = Object.assign(new Error("ERR no"), { code: "E", command: { args } });
     const error = await createRequestRetry(options)(() => Promise.reject(thrown)).catch(
@@ -53,7 +53,7 @@ describe("createRequestRetry", () => {
     expect(attempt).toHaveBeenCalledTimes(2);
   });
 
-  it("retries maxRetrying operations at a time; another gets one attempt", async () => {
+  it("gives an operation over maxRetrying one attempt", async () => {
     const retry = createRequestRetry({ retryForMs: 50, maxRetrying: 2 });
     const held = [retry(never), retry(never)].map((one) => one.catch(() => "given up"));
     await expect(retry(() => 1)).resolves.toBe(1);
@@ -77,7 +77,7 @@ describe("createRequestRetry", () => {
     expect(await tried).toBe(found);
   });
 
-  it("pauses as configured, and starts another attempt after attemptMs", async () => {
+  it("starts the next attempt after attemptMs and the configured pause", async () => {
     let attempts = 0;
     const pauses = { firstMs: 100, longestMs: 150 };
     const retry = createRequestRetry({ retryForMs: 60_000, attemptMs: 20, pauses });

@@ -63,7 +63,7 @@ describe("decodeForm", () => {
     expect(decodeForm(whole.subarray(4, 7)).pairs).toEqual([["a", "1"]]);
   });
 
-  it("accepts MAX_PARAMETERS parameters, and rejects one more as too long", () => {
+  it("accepts at most MAX_PARAMETERS parameters by default", () => {
     const form = "a=1&".repeat(MAX_PARAMETERS);
     expect(decodeForm(form).pairs).toHaveLength(MAX_PARAMETERS);
     expect(() => decodeForm(`${form}b=2`)).toThrow(
@@ -72,7 +72,7 @@ describe("decodeForm", () => {
     expect(decodeForm(`${form}b=2`, MAX_PARAMETERS + 1).joined).toBe("a1b2");
   });
 
-  it("decodes any encoded pairs to the same pairs, and joins them sorted", () => {
+  it("returns pairs and signed text of any form", () => {
     // Few and short: many names and values begin or are equal.
     const text = fc.string({ unit: fc.oneof(fc.constantFrom("a", "=", "\uffff"), anyCharacter) });
     fc.assert(

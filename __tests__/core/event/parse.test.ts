@@ -105,7 +105,7 @@ describe("parseEvent", () => {
   it.each([
     ...words("factor_type factor_friendly_name factor_metadata"),
     ...words("challenge_details challenge_hidden_details challenge_metadata"),
-  ])("is v2 with %s, and then requires the required parameters of v2", (name) => {
+  ])("must be a complete v2 event with %s", (name) => {
     expect(() => parse("challenge.approved", "v1", { [name]: "{}" })).toThrow(INVALID);
     const v2 = { factor_type: "push", factor_friendly_name: "x", [name]: "{}" };
     expect(parse("challenge.approved", "v1", v2)).toHaveProperty("version", "v2");
@@ -196,7 +196,7 @@ describe("parseEvent", () => {
       ['{"a":', 33, "}"],
       ["[", 10_000, "]"],
       ['[0,{"a":', 5_000, "}]"],
-    ])("does not read JSON that is too deep: %s, repeated %i times, and %s", (...given) => {
+    ])("does not read JSON that is too deep: %s, repeated %i times", (...given) => {
       const challenge_hidden_details = nest(...given);
       const { issues } = parse("challenge.approved", "v2", { challenge_hidden_details });
       expect(issues).toMatchObject([{ message: "is nested more than 32 levels deep" }]);
@@ -264,10 +264,11 @@ describe("parsePushEvent", () => {
   });
 });
 
-it("isPushEvent and isChallengeEvent distinguish known types, and challenge events", () => {
+it.each([
+  [isPushEvent, PUSH_EVENT_TYPES],
+  [isChallengeEvent, ["challenge.approved", "challenge.denied"]],
+])("%p is true for %j only", (isOne, expected) => {
   const types = [...PUSH_EVENT_TYPES, "factor.suspended", "toString"];
   const events = types.map((type) => parseEvent(eventPairs(type)));
-  expect(events.filter(isPushEvent).map(({ type }) => type)).toEqual(PUSH_EVENT_TYPES);
-  const challenges = events.filter(isChallengeEvent).map(({ type }) => type);
-  expect(challenges).toEqual(["challenge.approved", "challenge.denied"]);
+  expect(events.filter(isOne).map(({ type }) => type)).toEqual(expected);
 });

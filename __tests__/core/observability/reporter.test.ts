@@ -28,32 +28,35 @@ function recordingLogger() {
 describe("Reporter", () => {
   const warnings = useWarnings();
 
-  it.each<[WebhookErrorCode, level: "warn" | "error", isFailure: boolean]>([
+  const ERRORS: [WebhookErrorCode, level: "warn" | "error", isFailure: boolean][] = [
     ["STORE_UNAVAILABLE", "error", true],
     ["BODY_CONSUMED", "error", true],
     ["CLOSING", "warn", false],
     ["SIGNATURE_MISMATCH", "warn", false],
-  ])(
-    "logs %s at level %s, with its cause once in 60 s, and reports it to onError: %j",
-    (...row) => {
-      const [code, level, isFailure] = row;
-      const { logger, lines } = recordingLogger();
-      const reports = new Reporter(logger);
-      const [onError, onRejected] = [jest.fn(), jest.fn()];
-      reports.onError(onError);
-      reports.onRejected(onRejected);
-      const error = errorOf(code);
-      for (let times = 0; times < 2; times++) reports.rejected(error, request, 1, noCapture);
-      expect(onRejected.mock.calls).toEqual(Array(2).fill([error, request, noCapture]));
-      expect(onError.mock.calls).toEqual(isFailure ? [[error], [error]] : []);
-      const more = isFailure ? { err: error } : { cause: "URL_PATH", subject: "/", fix: "How." };
-      expect(lines).toEqual([
-        [level, expect.objectContaining({ code, ...request, ...more }), "what to change"],
-        [level, expect.not.objectContaining({ cause: "URL_PATH" }), "what to change"],
-      ]);
-      expect("err" in lines[0]![1]).toBe(isFailure);
-    },
-  );
+  ];
+  it.each(ERRORS)("logs %s at level %s with its cause once in 60 s", (code, level, isFailure) => {
+    const { logger, lines } = recordingLogger();
+    const reports = new Reporter(logger);
+    const error = errorOf(code);
+    for (let times = 0; times < 2; times++) reports.rejected(error, request, 1, noCapture);
+    const more = isFailure ? { err: error } : { cause: "URL_PATH", subject: "/", fix: "How." };
+    expect(lines).toEqual([
+      [level, expect.objectContaining({ code, ...request, ...more }), "what to change"],
+      [level, expect.not.objectContaining({ cause: "URL_PATH" }), "what to change"],
+    ]);
+    expect("err" in lines[0]![1]).toBe(isFailure);
+  });
+
+  it.each(ERRORS)("reports %s of level %s to onError: %j", (code, _level, isFailure) => {
+    const reports = new Reporter(silent);
+    const [onError, onRejected] = [jest.fn(), jest.fn()];
+    reports.onError(onError);
+    reports.onRejected(onRejected);
+    const error = errorOf(code);
+    for (let times = 0; times < 2; times++) reports.rejected(error, request, 1, noCapture);
+    expect(onRejected.mock.calls).toEqual(Array(2).fill([error, request, noCapture]));
+    expect(onError.mock.calls).toEqual(isFailure ? [[error], [error]] : []);
+  });
 
   it.each([
     ["the global console", console],
@@ -95,7 +98,7 @@ describe("Reporter", () => {
     );
   });
 
-  it("warns once about each listener and logger that throws or rejects, and continues", async () => {
+  it("continues after a listener or logger that fails, with one warning of each", async () => {
     const broken = () => {
       throw new RangeError("hush");
     };

@@ -4,7 +4,7 @@ import { TRACE_NAMES } from "../../../lib/core/observability/diagnostics";
 import { silent } from "../../support/receivers";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../../support/webhook-requests";
 
-it("publishes start and end of receive and handle, with the uuid and without the identity", async () => {
+it("traces receive and handle without user data", async () => {
   const messages: [name: string, message: object][] = [];
   const listen = (message: unknown, name: string | symbol) =>
     void messages.push([String(name).split(":").slice(2).join(":"), { ...(message as object) }]);

@@ -123,7 +123,7 @@ it.each([
   ["/staging", PUBLIC_URL],
   ["-2", PUBLIC_URL],
   ["?env=staging", PUBLIC_URL],
-])("rejects, as a POST, what was signed for %j after %s: a GET, and POSTs", async (...row) => {
+])("rejects as a POST each request that was signed for %j after %s", async (...row) => {
   const [rest, publicUrl] = row;
   const query = `?uuid=${UUID}&account_sid=${account_sid}&entity_identity=`;
   const cuts: Cut[] = [[[rest + query, ""], ...cutAt(victim), ["z&type=x", ""]]];

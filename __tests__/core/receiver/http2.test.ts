@@ -84,7 +84,7 @@ it.each<[string, TestRequest, Parameters<typeof send>[1], number[]]>([
   ["an endless body of a GET", get(), { isEndless: true }, [413]],
   ["an endless body without a signature", { ...good(), headers: {} }, { isEndless: true }, [403]],
   ["a reset", good(), { isReset: true }, [0]],
-])("rejects or resets %s, and accepts the next requests", async (_what, request, how, statuses) => {
+])("accepts the next requests after %s", async (_what, request, how, statuses) => {
   start();
   expect(statuses).toContain(await send(request, how));
   expect(receiver.events).toEqual([]);
@@ -93,7 +93,7 @@ it.each<[string, TestRequest, Parameters<typeof send>[1], number[]]>([
   expect(receiver.failed).toEqual([]);
 });
 
-it.each([false, true])("responds behind a wrapper of end; it throws: %s", async (throws) => {
+it.each([false, true])("responds behind a wrapper of end that throws: %s", async (throws) => {
   start({ deadlineMs: 1_000 }, (res) => {
     const end = res.end.bind(res);
     res.end = ((chunk?: string) => {

@@ -2,7 +2,7 @@ import { LookupSlots } from "../../../lib/core/receiver/lookup-slots";
 
 const overloaded = expect.objectContaining({ code: "OVERLOADED" }) as unknown;
 
-it("rejects the oldest of the account with the most over the limit, and counts it no more", async () => {
+it("replaces the oldest of the account with the most over the limit", async () => {
   const slots = new LookupSlots();
   for (let taken = 0; taken < 50; taken++) await slots.take("a");
   for (let round = 0; round < 3; round++) {

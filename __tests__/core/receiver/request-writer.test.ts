@@ -34,7 +34,7 @@ function createWritten(options: Partial<PushWebhooksOptions> = {}) {
   return { push, journal, send, readCounts };
 }
 
-it("writes each request, masked, and of an unverified one what it may claim", async () => {
+it("writes what each kind of request may show without its user", async () => {
   const { push, send, journal, readCounts } = createWritten();
   push.on("challenge.denied", () => {
     throw new Error(`no such user ${ADA}`);
@@ -101,7 +101,7 @@ it("writes each request, masked, and of an unverified one what it may claim", as
   });
 });
 
-it("explains one wrong signature a minute of each sender and path, and of three", async () => {
+it("explains one wrong signature a minute for each of three senders", async () => {
   const { send } = createWritten();
   // On a busy machine the work of three explanations would exceed the receiver's budget.
   const now = jest.spyOn(performance, "now").mockReturnValue(performance.now());
@@ -145,7 +145,7 @@ it("counts the tokens of each account where there are several", async () => {
   });
 });
 
-it("keeps bad requests apart from good ones, and by a known account only", async () => {
+it("shares the journal among verified users, codes and known accounts", async () => {
   const { journal, send } = createWritten();
   const shares: string[] = [];
   journal.append = ({ kind, share }) => shares.push(`${kind} ${share}`);

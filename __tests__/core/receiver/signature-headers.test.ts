@@ -87,7 +87,9 @@ describe.each(DIRECTIONS)("an app that expects %s, of a sender that signs with %
     const { publicUrl, messages, events } = await start();
     const line = ["trigger", "factor.verified", "--url", publicUrl, ...args];
     const { code, stderr } = await runCommand(line, { ...secret, ...env });
-    expect([code, stderr, events]).toEqual([1, expect.stringContaining(toolSays), []]);
+    expect(code).toBe(1);
+    expect(stderr).toContain(toolSays);
+    expect(events).toEqual([]);
     expectAdvice(messages);
     const followed = [...line.slice(0, 4), "--signature-header", expected];
     expect(await runCommand(followed, secret)).toMatchObject({ code: 0, stderr: "" });
@@ -135,6 +137,7 @@ it("trigger says that the signature is right when the app rejects the event", as
   const { publicUrl, rejected } = await startReceiver(AUTH_TOKEN, { confirm: () => false });
   const args = ["trigger", "challenge.approved", "--url", publicUrl];
   const { code, stderr } = await runCommand(args, secret);
-  expect([code, rejected]).toEqual([1, ["NOT_CONFIRMED", "PAYLOAD_INVALID"]]);
+  expect(code).toBe(1);
+  expect(rejected).toEqual(["NOT_CONFIRMED", "PAYLOAD_INVALID"]);
   expect(stderr).toMatch(/^The signature is right, .* confirm says no/m);
 });

@@ -40,14 +40,14 @@ it("responds 413 to an endless body without reading on", async () => {
   expect(cancel).toHaveBeenCalled();
 });
 
-it("responds 408 to a body that does not arrive in deadlineMs, and 400 to one that breaks off", async () => {
-  const hurried = createReceiver({ deadlineMs: 100 });
-  expect(await hurried.push.fetch(streamed(new ReadableStream()))).toHaveProperty("status", 408);
-  expect(hurried.rejected).toEqual(["BODY_TIMEOUT"]);
-  const { push, rejected } = createReceiver();
-  const broken = new ReadableStream({ pull: (one) => one.error(new Error("gone")) });
-  expect(await push.fetch(streamed(broken))).toHaveProperty("status", 400);
-  expect(rejected).toEqual(["BODY_MALFORMED"]);
+it.each<[status: number, code: string, what: string, source: UnderlyingSource]>([
+  [408, "BODY_TIMEOUT", "does not arrive in deadlineMs", {}],
+  [400, "BODY_MALFORMED", "breaks off", { pull: (one) => one.error(new Error("gone")) }],
+])("responds %i %s to a body that %s", async (status, code, _what, source) => {
+  const { push, rejected } = createReceiver({ deadlineMs: 100 });
+  const response = await push.fetch(streamed(new ReadableStream(source)));
+  expect(response).toHaveProperty("status", status);
+  expect(rejected).toEqual([code]);
 });
 
 it.each([undefined, null, {}, "https://app.example.test/"])(
@@ -58,8 +58,8 @@ it.each([undefined, null, {}, "https://app.example.test/"])(
   },
 );
 
-it("is waited for by close(), which ends pending waits first, and responds 503 after it", async () => {
-  const { push, receive, rejected } = createReceiver();
+it("is waited for by close(), which ends pending waits first", async () => {
+  const { push, receive } = createReceiver();
   const gate = createGate();
   push.onAny(() => gate.opened);
   const running = receive(good());
@@ -70,11 +70,14 @@ it("is waited for by close(), which ends pending waits first, and responds 503 a
   expect(await Promise.race([waited, nextTurn()])).toBe("CLOSING");
   gate.open();
   await closing;
+  expect(await running).toBe(200);
+});
+
+it("responds 503 with Retry-After after close()", async () => {
+  const { push, rejected } = createReceiver();
+  await push.close();
   const { status, headers } = await push.fetch(toWebRequest(good()));
-  expect({ running: await running, status, "retry-after": headers.get("retry-after") }).toEqual({
-    running: 200,
-    status: 503,
-    "retry-after": "5",
-  });
+  expect(status).toBe(503);
+  expect(headers.get("retry-after")).toBe("5");
   expect(rejected).toEqual(["CLOSING"]);
 });

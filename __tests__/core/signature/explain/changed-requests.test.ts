@@ -104,7 +104,7 @@ it.each(BODIES)("%s is named first: %s", (what, code, body, isProven = true) => 
     receivedUrl: PUBLIC_URL,
   };
   const [right] = explainSignature({ ...given, authToken: AUTH_TOKEN }).causes;
-  expect([right?.code, right?.isProven]).toEqual([code, isProven]);
+  expect(right).toMatchObject({ code, isProven });
   // Nothing is proven with another token, but the body is still another one than was signed.
   const [other] = explainSignature({ ...given, authToken: OTHER_TOKEN }).causes;
   if (!code.startsWith("PARAMS_")) expect(other?.code).toMatch(/^BODY_|^PARAMS_(CHARSET|ENCODED)$/);
