@@ -148,11 +148,18 @@ describe("confirmWith", () => {
     expect(outcome?.entity_identity === IDENTITY).toBe(isTrue);
   });
 
-  it("throws for an unknown option, when the service fails, and at the end of the signal", async () => {
+  it("throws for an unknown option", () => {
     expect(() => confirmWith(client, { maxAge: 5 } as never)).toThrow(/maxAgeMs/);
+  });
+
+  it("rejects when the service fails", async () => {
     const event = createEvent("challenge.approved", "approved");
     const unauthorized = confirmWith(clientAt(emulator.url, { password: "wrong" }));
     await expect(unauthorized(event, { signal })).rejects.toBeInstanceOf(ApiError);
+  });
+
+  it("rejects at the end of the signal", async () => {
+    const event = createEvent("challenge.approved", "approved");
     const aborted = { signal: AbortSignal.abort(new Error("late")) };
     await expect(confirmWith(client)(event, aborted)).rejects.toThrow("late");
   });
@@ -178,11 +185,15 @@ describe("client.factors", () => {
     expect(await client.factors.compare(input)).toEqual(expected);
   });
 
-  it("takes a user that the service does not have for one without factors, but not the page of a proxy", async () => {
-    const known = [{ factorSid: `YF${OTHER}`, status: "verified" } as const];
-    const input = { entityIdentity: "nobody-here", known };
+  const known = [{ factorSid: `YF${OTHER}`, status: "verified" } as const];
+  const input = { entityIdentity: "nobody-here", known };
+
+  it("takes a user that the service does not have for one without factors", async () => {
     const gone = { type: "factor.deleted", factorSid: `YF${OTHER}`, factor: undefined };
     expect(await client.factors.compare(input)).toEqual([gone]);
+  });
+
+  it("rejects when a proxy responds 404", async () => {
     const port = await startServer((_req, res) => res.writeHead(404).end("<h1>Not found</h1>"));
     const compared = clientAt(`http://127.0.0.1:${port}`).factors.compare(input);
     const error: unknown = await compared.catch((reason: unknown) => reason);

@@ -98,7 +98,7 @@ afterEach(async () => {
   await stopServers();
 });
 
-it("decides by answers of the service itself, sends one request a call, and responds 200, 403 or 503", async () => {
+it("decides by the fewest answers of the service itself", async () => {
   const { service, callsFor, rows, options } = await start();
   const statuses: Record<number, string> = {
     200: HANDLED,
@@ -122,7 +122,7 @@ it("decides by answers of the service itself, sends one request a call, and resp
 describeWithRedis("with a queue", () => {
   afterEach(stopRedis);
 
-  it("decides alike, and an event that is not confirmed is a dead letter", async () => {
+  it("makes an event that is not confirmed a dead letter", async () => {
     const { service, callsFor, rows, options } = await start();
     const { url: connection } = await startRedis();
     const queue = redisQueue({
