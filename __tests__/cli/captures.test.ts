@@ -82,12 +82,16 @@ it("record goes on after a response whose methods throw", async () => {
   broken.mockRestore();
 });
 
-it("a receiver accepts a replayed webhook request, and explain a captured one", async () => {
+it("a receiver accepts a replayed webhook request", async () => {
   await record(rawRequest(eventRequest("challenge.approved")));
   const to = await serve(pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL }));
   const stdout = expect.stringContaining('"status": 200') as string;
   const replayed = await runCommand(["replay", file, "--to", to, "--json"]);
   expect(replayed).toMatchObject({ code: 0, stdout });
+});
+
+it("explain reads a captured webhook request", async () => {
+  await record(rawRequest(eventRequest("challenge.approved")));
   const explain = (url: string) =>
     runCommand(["explain", "--capture", file, "--url", url], { PUSH_AUTH_TOKEN: AUTH_TOKEN });
   expect(await explain(PUBLIC_URL)).toMatchObject({ code: 0, stdout: "The signature matches.\n" });

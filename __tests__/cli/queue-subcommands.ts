@@ -11,7 +11,7 @@ import { eventRequest } from "../support/webhook-requests";
 export function testSubcommands(open: () => { store: string; queue: DurableQueue }): void {
   // A store that does not respond in time is named in stderr.
   countTime();
-  it("list, retry and discard dead letters, count, and name the queues that exist", async () => {
+  it("manage the dead letters and users of a queue that exists", async () => {
     const { store, queue } = open();
     const { push, receive, events } = createReceiver({ queue });
     let isFixed = false;
@@ -58,7 +58,8 @@ export function testSubcommands(open: () => { store: string; queue: DurableQueue
     const missing = { code: 1, stdout: "There is no such dead letter.\n" };
     expect(await run(`discard ${uuid}`)).toMatchObject(missing);
     const all = await run("retry --all --json");
-    expect([all.code, JSON.parse(all.stdout)]).toEqual([0, { retried: 1 }]);
+    expect(all.code).toBe(0);
+    expect(JSON.parse(all.stdout)).toEqual({ retried: 1 });
 
     expect(await receive(eventRequest("challenge.approved"))).toBe(200);
     const user = `${entityIdentity} --account-sid ${account_sid}`;

@@ -29,7 +29,7 @@ it.each<[boolean, object, string, string]>([
   expect(written.stdout).toBe(`${header}\n${[sid, date_created, "a?[2Jb??c"].join(gap)}\n`);
 });
 
-it("JSON has no control character but line breaks, and the same value", async () => {
+it("JSON escapes the control characters of a value", async () => {
   const names = fc.sample(hostileText, 40).map((text) => text.toWellFormed());
   for (const friendly_name of names) emulator.createKey({ friendly_name });
   const { run, written } = listKeys({ json: true });
@@ -53,13 +53,16 @@ it.each<[what: string, act: (prompt: Prompt) => void, code: number, end?: string
   expect(ended).toEqual([code, `PUSH_AUTH_TOKEN: \n${end}`]);
 });
 
-it("a proxy in the environment is used where Node.js can, and named when it was not", async () => {
-  const unused = { PUSH_ACCOUNT_URL: "http://127.0.0.1:2", HTTPS_PROXY: "http://127.0.0.1:3" };
+const unused = { PUSH_ACCOUNT_URL: "http://127.0.0.1:2", HTTPS_PROXY: "http://127.0.0.1:3" };
+it("a proxy in the environment is named when it was not used", async () => {
   const { run, written } = listKeys({ env: unused });
   expect({ run: await run, stderr: written.stderr }).toEqual({
     run: 1,
     stderr: expect.stringMatching(/^HTTPS_PROXY was not/),
   });
+});
+
+it("a proxy in the environment is used where Node.js can", async () => {
   const restore = jest.fn();
   const setGlobalProxyFromEnv = jest.fn(() => restore);
   Object.assign(http, { setGlobalProxyFromEnv });
