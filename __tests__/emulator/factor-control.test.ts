@@ -21,7 +21,7 @@ it.each(
 });
 
 describe("factors and challenges", () => {
-  it("reject text that cannot be sent, and unknown fields", () => {
+  it("reject fields that the service does not accept", () => {
     const emulator = createEmulator();
     const deep = JSON.parse(`${'{"a":'.repeat(20_000)}1${"}".repeat(20_000)}`) as object;
     const { sid: factor_sid } = emulator.createFactor();

@@ -45,7 +45,7 @@ async function registerPhone(emulator: Emulator, identity = IDENTITY) {
 }
 
 describe("the vendor's SDK", () => {
-  it("registers a phone and asks its user; the service confirms, and the login goes on", async () => {
+  it("takes a login from the registration of a phone to its confirmed approval", async () => {
     const emulator = await startEmulator();
     const confirm = jest.fn(confirmWith(clientOf(emulator)));
     const receiver = await startReceiver(emulator.authToken, {
@@ -91,7 +91,7 @@ describe("the vendor's SDK", () => {
     expect(confirm).toHaveBeenCalledTimes(1);
   });
 
-  it("sends the answer of a device, and only a valid one counts", async () => {
+  it("decides a challenge by a valid answer of its device only", async () => {
     const emulator = await startEmulator();
     const { device, entity, factorSid } = await registerPhone(emulator);
     const ask = () => entity.challenges.create({ factorSid, "details.message": "Sign in?" });
@@ -145,36 +145,46 @@ describe("the vendor's SDK", () => {
     expect(await messages({ status: "expired" })).toEqual(["1", "3", "5"]);
   });
 
-  it("reads the service, changes and deletes factors, notifies, and deletes entities", async () => {
+  it("reads the service", async () => {
     const emulator = await startEmulator();
-    const { device, entity, factorSid } = await registerPhone(emulator);
     expect(await verify(emulator).fetch()).toMatchObject({
       sid: emulator.serviceSid,
       accountSid: emulator.accountSid,
       push: { include_date: true },
     });
+  });
+
+  it("changes a factor", async () => {
+    const { entity, factorSid } = await registerPhone(await startEmulator());
     const factor = await entity.factors(factorSid).update({ friendlyName: "Old phone" });
     expect(factor).toMatchObject({ friendlyName: "Old phone", status: "verified" });
     expect(factor.config.app_id).toBe("com.example.bank");
+  });
 
+  it("notifies of a challenge", async () => {
+    const { device, entity, factorSid } = await registerPhone(await startEmulator());
     const notified: string[] = [];
     device.onChallenge((challenge) => void notified.push(challenge.sid));
     const { sid } = await entity.challenges.create({ factorSid, "details.message": "m" });
-    const challenge = entity.challenges(sid);
-    expect(await challenge.notifications.create({ ttl: 60 })).toMatchObject({
+    expect(await entity.challenges(sid).notifications.create({ ttl: 60 })).toMatchObject({
       challengeSid: sid,
       identity: IDENTITY,
       ttl: 60,
     });
     expect(notified).toEqual([sid, sid]);
+  });
 
+  it("deletes a factor and its entity", async () => {
+    const { entity, factorSid } = await registerPhone(await startEmulator());
+    const { sid } = await entity.challenges.create({ factorSid, "details.message": "m" });
     expect(await entity.factors(factorSid).remove()).toBe(true);
     await expect(entity.factors(factorSid).fetch()).rejects.toMatchObject({ code: 20404 });
     expect(await entity.remove()).toBe(true);
-    await expect(challenge.fetch()).rejects.toMatchObject({ status: 404, code: 20404 });
+    const gone = { status: 404, code: 20404 };
+    await expect(entity.challenges(sid).fetch()).rejects.toMatchObject(gone);
   });
 
-  it("creates an access token, with which a device only registers itself; its own key verifies it", async () => {
+  it("creates an access token with which a device only registers itself", async () => {
     let time = Date.UTC(2024, 2, 5, 9, 20);
     const emulator = await startEmulator({ now: () => time });
     const service = verify(emulator);
@@ -187,8 +197,7 @@ describe("the vendor's SDK", () => {
     const factor = phoneOf(device.publicKey);
     const { newFactors, factors } = phone.entities(IDENTITY);
     time += 59_999;
-    const { sid, status } = await newFactors.create(factor);
-    expect(status).toBe("unverified");
+    expect(await newFactors.create(factor)).toHaveProperty("status", "unverified");
     for (const attempt of [
       () => phone.entities("another-user").newFactors.create(factor),
       () => factors.list(),
@@ -199,10 +208,17 @@ describe("the vendor's SDK", () => {
     }
     time += 1;
     await expect(newFactors.create(factor)).rejects.toMatchObject({ status: 401, code: 20003 });
+  });
+
+  it("verifies a factor by its own key only", async () => {
+    const emulator = await startEmulator();
+    const device = emulator.device();
+    const entity = verify(emulator).entities(IDENTITY);
+    const { sid } = await entity.newFactors.create(phoneOf(device.publicKey));
     // A factor that a method created has no key.
     const keyless = emulator.createFactor({ entity_identity: IDENTITY });
     const answer = (factorSid: string, authPayload: string) =>
-      service.entities(IDENTITY).factors(factorSid).update({ authPayload });
+      entity.factors(factorSid).update({ authPayload });
     for (const [one, payload] of [
       [sid, "x"],
       [sid, emulator.device().signFactor(sid)],

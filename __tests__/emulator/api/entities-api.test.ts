@@ -35,9 +35,8 @@ const expectInvalid = ({ status, body }: ApiResult, name: string) =>
   });
 
 describe("entities over REST", () => {
-  it("have the members of the service, exist once, and are deleted with their factors", async () => {
+  it("have the members of the service", async () => {
     const emulator = await startEmulator({ now: () => Date.UTC(2024, 2, 5, 9, 20) });
-    emulator.createWebhook({ webhook_url: "http://127.0.0.1:9/" });
     const created = await post(emulator, "Entities", { Identity: IDENTITY });
     const url = `${emulator.url}${pathOf(emulator, `Entities/${IDENTITY}`)}`;
     expect(created).toMatchObject({ status: 201 });
@@ -57,8 +56,19 @@ describe("entities over REST", () => {
       },
     });
     expect(await callApi(emulator, "GET", url)).toMatchObject({ status: 200, body: created.body });
+  });
+
+  it("exist once", async () => {
+    const emulator = await startEmulator();
+    await post(emulator, "Entities", { Identity: IDENTITY });
     const again = await post(emulator, "Entities", { Identity: IDENTITY });
     expect(again).toMatchObject({ status: 409, body: { code: 20409 } });
+  });
+
+  it("are deleted with their factors", async () => {
+    const emulator = await startEmulator();
+    emulator.createWebhook({ webhook_url: "http://127.0.0.1:9/" });
+    const { url } = (await post(emulator, "Entities", { Identity: IDENTITY })).body;
     emulator.device().register({ entity_identity: IDENTITY });
     expect((await callApi(emulator, "DELETE", url)).status).toBe(204);
     expect((await callApi(emulator, "GET", `${url}/Factors`)).status).toBe(404);
@@ -85,7 +95,14 @@ describe("a factor over REST", () => {
     ({ publicKey } = emulator.device());
   });
 
-  it("shows its key once, and ignores parameters that the service does not have", async () => {
+  it("shows its key once", async () => {
+    const created = await create({ ...NEW_FACTOR, "Binding.PublicKey": publicKey });
+    const { binding, options: _, ...factor } = created.body;
+    expect(binding).toEqual({ alg: "ES256", public_key: publicKey });
+    expect((await callApi(emulator, "GET", created.body.url as string)).body).toEqual(factor);
+  });
+
+  it("ignores parameters that the service does not have", async () => {
     const form = {
       Config: "x",
       "FriendlyName.Other": "x",
@@ -95,12 +112,10 @@ describe("a factor over REST", () => {
       "Config.Other": "x",
       friendly_name: "x",
     };
-    const created = await create(form);
-    const { binding, options: _, ...factor } = created.body;
+    const { binding, ...factor } = (await create(form)).body;
     expect(binding).toEqual({ alg: "ES256", public_key: publicKey });
     const config = { app_id: "com.example.bank", notification_platform: "none" };
     expect(factor).toMatchObject({ status: "unverified", friendly_name: "Phone", config });
-    expect((await callApi(emulator, "GET", created.body.url as string)).body).toEqual(factor);
   });
 
   it("is not created with an invalid parameter, which the error names", async () => {
@@ -203,7 +218,7 @@ describe("a challenge over REST", () => {
     });
   });
 
-  it("is shown as expired, and cannot be decided then", async () => {
+  it("cannot be decided once it is shown as expired", async () => {
     const { emulator, clock, read } = await start();
     const other = emulator.device().register({ entity_identity: "ada / zoë" });
     const late = emulator.createChallenge({ factor_sid: other.sid });
