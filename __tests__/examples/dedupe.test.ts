@@ -20,15 +20,21 @@ describeWithRedis("the dedupe store in Redis", () => {
 
 describeWithPostgres("the dedupe store in PostgreSQL", () => {
   let server: PostgresProcess;
-  beforeAll(async () => void (server = await startPostgres({ settings: { fsync: "off" } })));
-  afterAll(() => server.remove());
-
-  it("passes testDedupeStore, and keeps a uuid and its content for the replay window", async () => {
-    const pool = new Pool({ connectionString: server.url, max: 20 });
-    const store = createPostgresDedupe(pool);
+  let pool: Pool;
+  beforeAll(async () => {
+    server = await startPostgres({ settings: { fsync: "off" } });
+    pool = new Pool({ connectionString: server.url, max: 20 });
     await pool.query(CREATE_TABLE);
-    await testDedupeStore(() => store);
+  });
+  afterAll(async () => {
+    await pool.end();
+    await server.remove();
+  });
 
+  it("passes testDedupeStore", () => testDedupeStore(() => createPostgresDedupe(pool)));
+
+  it("keeps a uuid and its content for the replay window", async () => {
+    const store = createPostgresDedupe(pool);
     const uuid = crypto.randomUUID();
     const first = { accountSid: "AC1", uuid, owner: "a", contentHash: "hash", leaseMs: 60_000 };
     const next = { ...first, owner: "b" };
@@ -41,6 +47,5 @@ describeWithPostgres("the dedupe store in PostgreSQL", () => {
     await pool.query(`UPDATE push_events SET claimed_at = ${claimed}, lapses_at = ${lapsed}`);
     expect((await pool.query(REMOVE_OLD)).rowCount).toBeGreaterThan(0);
     expect(await store.claim(next)).toBe("new");
-    await pool.end();
   });
 });

@@ -69,7 +69,8 @@ it("needs other variables only: green with the emulator is green at the service"
   expect(service?.authToken).not.toBe(emulator?.authToken);
   expect(service?.signatureHeader).not.toBe(emulator?.signatureHeader);
   expect(jest.mocked(console.log)).toHaveBeenCalledTimes(6);
-  expect([jest.mocked(console.warn).mock.calls, warnings.listCodes()]).toEqual([[], []]);
+  expect(jest.mocked(console.warn)).not.toHaveBeenCalled();
+  expect(warnings.listCodes()).toEqual([]);
 });
 
 it("an identity that the service does not accept is named on the day before", async () => {

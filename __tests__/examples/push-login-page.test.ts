@@ -35,7 +35,7 @@ describeWithBrowser("the page of the login", () => {
     await page.waitForSelector(".question");
   }
 
-  it("turns in each tab when the phone approves, and when the login is cancelled", async () => {
+  it("turns in each tab when the login is cancelled", async () => {
     const page = await open();
     await beginLogin(page);
     await page.reload();
@@ -47,9 +47,13 @@ describeWithBrowser("the page of the login", () => {
     for (const one of [page, tab]) await visible(one, "signed-out");
     await page.waitForSelector(".question", { state: "detached" });
     await page.waitForSelector('#phone-status:text-is("No requests")');
+  });
 
+  it("turns in each tab when the phone approves", async () => {
+    const page = await open();
     await beginLogin(page);
-    await tab.reload();
+    const tab = await page.context().newPage();
+    await tab.goto(app.url);
     await visible(tab, "waiting");
     expect(await page.textContent("#number")).toBe(app.readNumber());
     expect(await page.locator(".question .primary").count()).toBe(3);
@@ -63,7 +67,7 @@ describeWithBrowser("the page of the login", () => {
     await visible(page, "signed-out");
   });
 
-  it("lets its connections go while it is hidden, and signs in when it is shown again", async () => {
+  it("signs in when it is shown again, after it had no connection while hidden", async () => {
     const page = await open();
     await beginLogin(page);
     const show = (isHidden: boolean) =>
@@ -99,7 +103,7 @@ describeWithBrowser("the page of the login", () => {
     await visible(page, "phone");
   });
 
-  it("opens the console beside a login that waits, which finds it, and stays signed in there", async () => {
+  it("opens the console, which shows the login from waiting to approved", async () => {
     const page = await open();
     const staff = await page.context().newPage();
     await staff.goto(`${app.url}/staff?key=${STAFF_KEY}`);
@@ -129,7 +133,7 @@ describeWithBrowser("the page of the login", () => {
     await expectGoodLooks(page, "login-expired");
   });
 
-  it("goes on waiting after each 202, and signs in when the webhook request was lost", async () => {
+  it("signs in after a 202 when the webhook request was lost", async () => {
     const page = await open(60_000, 300);
     await app.loseWebhooks();
     await beginLogin(page);
