@@ -83,7 +83,7 @@ it("has a case for each alert", () => {
   expect(Object.keys(CASES)).toEqual(names);
 });
 
-itWithPromtool("is loaded by Prometheus, and each alert fires when it should and only then", () => {
+itWithPromtool("fires each alert in Prometheus only when it should", () => {
   const folder = mkdtempSync(join(tmpdir(), "push-alerts-"));
   const tests = Object.entries(CASES).flatMap(([alertname, cases]) =>
     cases.map((series, index) => ({

@@ -145,7 +145,7 @@ describeWithPostgres("a handler with the transaction of docs/idempotency.md", ()
     await server.remove();
   });
 
-  it("has one effect for two runs at a time, and none for a run that fails", async () => {
+  it("has the effect of one successful run only", async () => {
     const { handleOnce } = load("one_effect");
     const event = eventFixture("challenge.approved");
     const approve = (client: PoolClient) =>
@@ -182,7 +182,7 @@ describeWithRedis("a queue", () => {
     return push;
   }
 
-  it("and one worker with concurrency 1 keep the order of storing, but for an event that failed", async () => {
+  it("and one worker with concurrency 1 keep the order of events that do not fail", async () => {
     const names = ["a", "b", "c", "d", "e"];
     const push = await store(...names.map((uuid) => eventRequest("factor.created", { uuid })));
     const handled: string[] = [];

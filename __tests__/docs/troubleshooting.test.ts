@@ -118,7 +118,7 @@ function readRows(name: string): string[][] {
     .map((line) => line.split(" | ").map((cell) => cell.replace(/^\| | \|$/g, "").trim()));
 }
 
-it("has each status and code of the table, and no other", () => {
+it("has exactly the statuses and codes of the table", () => {
   const written = readRows("statuses").flatMap(([statuses = "", seen = ""]) => {
     const codes = seen.startsWith("no line")
       ? ["no line"]
