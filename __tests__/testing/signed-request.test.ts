@@ -82,15 +82,20 @@ describe("signedRequest", () => {
     expect(made.body).not.toContain("factor_metadata");
   });
 
-  it("can have another header and content type, a type and parameters that do not exist yet", async () => {
+  it("can have another header and content type", async () => {
     const settings = { ...options, signatureHeader: ["x-sig", "x-other"] };
     const contentType = "application/x-www-form-urlencoded";
-    const more = { contentType, extraParams: { factor_risk_score: "12" } };
-    const made = signedRequest(settings, "challenge.denied", { type: "challenge.expired" }, more);
+    const made = signedRequest(settings, "challenge.denied", {}, { contentType });
     const agent = { "User-Agent": "express-push-verification" };
     const sent = { "x-sig": expect.any(String), "Content-Type": contentType, ...agent };
     expect(made.headers).toEqual(sent);
-    const event = await verifyPushRequest(made, settings);
+    expect(await verifyPushRequest(made, settings)).toHaveProperty("type", "challenge.denied");
+  });
+
+  it("can have a type and parameters that do not exist yet", async () => {
+    const more = { extraParams: { factor_risk_score: "12" } };
+    const made = signedRequest(options, "challenge.denied", { type: "challenge.expired" }, more);
+    const event = await verifyPushRequest(made, options);
     expect(event.type).toBe("challenge.expired");
     expect(event.params).toContainEqual(["factor_risk_score", "12"]);
     expect(event.params.some(([name]) => name === "challenge_sid")).toBe(true);
@@ -200,7 +205,7 @@ describe("signedRequest", () => {
     expect(make).not.toThrow(/s3cret/);
   });
 
-  it("takes the options of pushWebhooks, and uses the first value of a list", async () => {
+  it("uses the first value of each list in the options of pushWebhooks", async () => {
     const settings: PushWebhooksOptions = {
       authToken: [authToken, "old"],
       publicUrl: [publicUrl, "https://old.example.test/push"],

@@ -88,7 +88,7 @@ const BROKEN: [what: string, store: DedupeStore, checks: string[]][] = [
 ];
 
 describe("testDedupeStore", () => {
-  it("passes the memory store, one shared by several runs, and one without conflicts", async () => {
+  it("passes memory stores that several runs share, with conflicts or without", async () => {
     const store = createMemoryDedupe();
     const claim: DedupeStore["claim"] = async (one) => {
       const found = await store.claim(one);
