@@ -62,7 +62,7 @@ it("the spans of the app in a handler are children of handle, which is one of re
   });
 });
 
-it("below a span of the HTTP server, receive is internal and its duration is not measured again", async () => {
+it("receive is internal and not measured below a span of the HTTP server", async () => {
   await trace.getTracer("http").startActiveSpan("POST", async (server) => {
     await send();
     server.end();
@@ -97,7 +97,7 @@ it("a worker that waits for events is in no trace", async () => {
   expect(telemetry.spans()).toEqual([]);
 });
 
-it("a failed handler makes error spans with the code, and without the message of its error", async () => {
+it("a failed handler makes error spans with only the code of its error", async () => {
   fails = () => {
     throw new Error("user-7f3a-22");
   };
@@ -147,7 +147,7 @@ it("names a type that it does not know neither in a span nor in a metric", async
   expect(types).toEqual(["factor.created", "_OTHER"]);
 });
 
-it("stores the trace with an event, and no baggage, which may name a user", async () => {
+it("stores the trace with an event without the baggage, which may name a user", async () => {
   const baggage = propagation.createBaggage({ user: { value: "user-7f3a-22" } });
   const event = { queue: "q", type: "factor.created", uuid: "a", receiver: undefined };
   const carrier: Record<string, string> = {};
@@ -161,7 +161,8 @@ it("stores the trace with an event, and no baggage, which may name a user", asyn
   expect(Object.keys(carrier)).toEqual(["traceparent"]);
 });
 
-it("measures in seconds, and counts the messages that are new in the store", async () => {
+/** Stores a new event and a duplicate, fails once, and returns the metrics. */
+async function measureStore() {
   const event = { queue: "q", type: "factor.created", uuid: "a", receiver: undefined };
   let nowMs = 5_000;
   const now = jest.spyOn(performance, "now").mockImplementation(() => nowMs);
@@ -179,10 +180,16 @@ it("measures in seconds, and counts the messages that are new in the store", asy
     await Promise.allSettled([stored]);
   }
   now.mockRestore();
-  const metrics = await telemetry.readMetrics();
-  const sent = metrics["messaging.client.sent.messages"];
+  return telemetry.readMetrics();
+}
+
+it("counts the messages that are new in the store", async () => {
+  const sent = (await measureStore())["messaging.client.sent.messages"];
   expect(sent?.map(({ value }) => value)).toEqual([1]);
-  const durations = metrics["messaging.client.operation.duration"];
+});
+
+it("measures operations of the store in seconds", async () => {
+  const durations = (await measureStore())["messaging.client.operation.duration"];
   expect(durations?.map(({ value }) => value)).toMatchObject([
     { count: 2, sum: 5 },
     { count: 1, sum: 2.5 },
