@@ -29,7 +29,8 @@ it.each([
   const response = await fetch(
     `http://127.0.0.1:${await startServer(express().use(route))}${path}`,
   );
-  expect([response.status, await response.json()]).toEqual([expected, shown]);
+  expect(response.status).toBe(expected);
+  expect(await response.json()).toEqual(shown);
 });
 
 it("the probe finds a worker that stopped within 30 s", () => {
