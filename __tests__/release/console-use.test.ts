@@ -51,7 +51,7 @@ const RECORD_ANNOUNCEMENTS = `{
 }`;
 
 describeWithBrowser("the console in use", () => {
-  it("begins its list in the first screen, and fits each width: no column is cut, and nothing scrolls sideways", async () => {
+  it("begins its list in the first screen", async () => {
     const page = await openPage((await startFull()).url);
     await page.locator("svg").waitFor();
     const lines = page.locator(".requests .line");
@@ -62,7 +62,12 @@ describeWithBrowser("the console in use", () => {
       await page.setViewportSize(size);
       expect((await lines.first().boundingBox())?.y).toBeLessThan(size.height - 50);
     }
-    await lines.last().click();
+  });
+
+  it("cuts no column and scrolls nothing sideways at any width", async () => {
+    const page = await openPage((await startFull()).url);
+    await page.locator("svg").waitFor();
+    await page.locator(".requests .line").last().click();
     for (const tab of TABS) {
       await openTab(page, tab);
       await page.locator(`nav [aria-current]:has-text("${tab}")`).waitFor();
@@ -70,7 +75,8 @@ describeWithBrowser("the console in use", () => {
         await page.setViewportSize({ width, height: 900 });
         const broken = await page.evaluate<string[]>(FIND_BROKEN);
         const scrollWidth = await page.evaluate("document.documentElement.scrollWidth");
-        expect([tab, width, broken, scrollWidth]).toEqual([tab, width, [], width]);
+        const fits = { tab, width, broken: [], scrollWidth: width };
+        expect({ tab, width, broken, scrollWidth }).toEqual(fits);
       }
     }
   });

@@ -36,7 +36,7 @@ describe("npm run durable", () => {
     expect(stdout).toContain('push_webhooks_total{what="stored",code="",type="factor.created"} 20');
   }
 
-  itWithRedis("handles every event, resolves the waiting login, and shows metrics", () =>
+  itWithRedis("uses Redis where there is a redis-server", () =>
     expectExample(process.execPath, process.env, "the queue is in Redis"),
   );
 
@@ -63,7 +63,7 @@ describe("npm run durable", () => {
   });
 
   if (!isBuiltin("node:sqlite")) {
-    it("without redis-server says how to get Redis, and leaves no process and no folder behind", async () => {
+    it("without redis-server says how to get Redis, with no process or folder left behind", async () => {
       const env = { ...process.env, PATH: folder, TMPDIR: folder };
       // Settles when every process that has its output has ended.
       await expect(run(process.execPath, DURABLE, { cwd: ROOT, env })).rejects.toMatchObject({

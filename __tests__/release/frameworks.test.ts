@@ -265,7 +265,7 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
   });
 
   it.each(Object.keys(APPS))(
-    "%s: responds as the documents say, handles an event once, and ends at SIGTERM",
+    "%s: handles requests as the documents say until SIGTERM",
     async (name) => {
       const port = await findFreePort();
       const app: App = APPS[name] ?? { args: [] };

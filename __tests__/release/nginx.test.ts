@@ -96,7 +96,7 @@ describeWithNginx("the limit of docs/production.md", () => {
   afterEach(stopServers);
   afterEach(stopNginx);
 
-  it("rejects a flood with 429 before it reaches the app, and no other address", async () => {
+  it("rejects a flood of one address with 429 before it reaches the app", async () => {
     const blocks = listBlocks("docs/production.md", "text");
     const { code: lines = "" } = blocks.find(({ code }) => code.includes("limit_req_zone")) ?? {};
     // A slow machine must not reach the rate within the test.
@@ -113,7 +113,8 @@ describeWithNginx("the limit of docs/production.md", () => {
     const burst = Number(/burst=(\d+)/.exec(lines)?.[1]);
     const statuses = await flood(burst + 51);
     const count = (status: number) => statuses.filter((one) => one === status).length;
-    expect([count(403), count(429)]).toEqual([burst + 1, 50]);
+    expect(count(403)).toBe(burst + 1);
+    expect(count(429)).toBe(50);
     expect(rejected).toBe(burst + 1);
     expect(await deliver(port, randomUUID(), { localAddress: "127.0.0.2" })).toBe(200);
   });

@@ -122,21 +122,18 @@ describeWithNginx("two processes behind nginx, of which one rehearses a login", 
     ["the header, at the other one", { to: [1, 1], directive: DROPPED }, ["delivery"], /another/],
     ["no worker", { to: [0, 0], hasWorker: false }, ["handled"], /No worker/],
     ["no worker, at the other one", { to: [1, 1], hasWorker: false }, ["handled"], /No worker/],
-  ])(
-    "%s broken: no other row fails than its own, and no user is left",
-    async (_what, setup, failed, reason = /./) => {
-      const { emulator, ports } = await start(setup);
-      const adminUrl = `http://127.0.0.1:${ports[0]}/admin`;
-      const { code, stdout } = await runCommand(["rehearse", "--json", "--admin-url", adminUrl]);
-      const report = JSON.parse(stdout) as RehearsalReport;
-      expect(code).toBe(failed.length === 0 ? 0 : 1);
-      expect(failedLinks(report)).toEqual(failed);
-      const shown = report.rows.find(({ result }) => result === "failed");
-      expect(shown?.reason ?? "none").toMatch(reason);
-      const user = `/v2/Services/${emulator.serviceSid}/Entities/${report.identity}`;
-      expect((await callApi(emulator, "GET", user)).status).toBe(404);
-    },
-  );
+  ])("%s broken: no other row fails than its own", async (_what, setup, failed, reason = /./) => {
+    const { emulator, ports } = await start(setup);
+    const adminUrl = `http://127.0.0.1:${ports[0]}/admin`;
+    const { code, stdout } = await runCommand(["rehearse", "--json", "--admin-url", adminUrl]);
+    const report = JSON.parse(stdout) as RehearsalReport;
+    expect(code).toBe(failed.length === 0 ? 0 : 1);
+    expect(failedLinks(report)).toEqual(failed);
+    const shown = report.rows.find(({ result }) => result === "failed");
+    expect(shown?.reason ?? "none").toMatch(reason);
+    const user = `/v2/Services/${emulator.serviceSid}/Entities/${report.identity}`;
+    expect((await callApi(emulator, "GET", user)).status).toBe(404);
+  });
 });
 
 type Wait = () => Promise<string[]>;
