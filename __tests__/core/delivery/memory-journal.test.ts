@@ -26,7 +26,7 @@ it("reads all entries in their order, or those after a position", async () => {
 });
 
 it("removes the oldest of the share with the most above 2,000 of a kind", async () => {
-  const journal = new MemoryJournal("1 on test");
+  const journal = new MemoryJournal();
   journal.append(createStep("of another", "small"));
   for (let index = 0; index < 2_100; index++) journal.append(createStep(`${index}`, "large"));
   const uuids = await listUuids(journal);
