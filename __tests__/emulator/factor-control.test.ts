@@ -2,7 +2,10 @@
 import { createEmulator } from "express-push-verification/emulator";
 import { isTotpCode } from "../../lib/emulator/resources/totp";
 import { callApi, startEmulator, startReceiver, stopEmulators } from "../support/emulators";
+import { nextTurn } from "../support/waiting";
+import { useWarnings } from "../support/warnings";
 
+const warnings = useWarnings();
 afterEach(stopEmulators);
 
 /** The codes of the secret "12345678901234567890", of RFC 6238 (appendix B), by their seconds. */
@@ -18,6 +21,17 @@ it.each(
   const config = { alg: "sha1", time_step: 30, code_length: 8, skew } as const;
   const isAccepted = Math.abs(offset) <= skew;
   expect(isTotpCode(SECRET, config, code, (seconds + offset * 30) * 1_000)).toBe(isAccepted);
+});
+
+// RFC 6238, appendix B; the secret repeats up to the length of the hash.
+it.each([
+  ["sha1", 20, 60, "94287082"],
+  ["sha256", 32, 30, "46119246"],
+  ["sha512", 64, 30, "90693936"],
+] as const)("a TOTP code of %s, with %i bytes, in steps of %i s", (alg, bytes, time_step, code) => {
+  const secret = SECRET.repeat(4).slice(0, Math.ceil(bytes * 1.6));
+  const config = { alg, time_step, code_length: 8, skew: 0 };
+  expect(isTotpCode(secret, config, code, 59_000 + (time_step - 30) * 1_000)).toBe(true);
 });
 
 describe("factors and challenges", () => {
@@ -39,15 +53,52 @@ describe("factors and challenges", () => {
     }
   });
 
-  it("do not change with their arguments or results", () => {
+  it("do not change with their arguments or results", async () => {
     const emulator = createEmulator();
     const metadata = { os: "Android" };
-    const factor = emulator.createFactor({ metadata });
+    const { sid } = emulator.createFactor({ metadata });
     metadata.os = "iOS";
-    if (factor.metadata !== undefined) factor.metadata.os = "other";
-    factor.status = "verified";
-    const kept = { status: "unverified", metadata: { os: "Android" } };
-    expect(emulator.fetchFactor(factor.sid)).toMatchObject(kept);
+    expect(emulator.fetchFactor(sid)).toHaveProperty("metadata.os", "Android");
+    const hook = emulator.createWebhook({ webhook_url: "http://127.0.0.1:9/" });
+    const phone = emulator.device();
+    const notified: object[] = [];
+    phone.onChallenge((challenge) => notified.push(challenge));
+    const own = phone.register();
+    const ask = (factor_sid = own.sid) => emulator.createChallenge({ factor_sid });
+    const challenge = ask();
+    await nextTurn();
+    const changed: object[] = [hook, emulator.verifyFactor(sid), emulator.fetchFactor(sid), own];
+    changed.push(challenge, ...notified, emulator.approveChallenge(ask(sid).sid));
+    changed.push(emulator.fetchChallenge(challenge.sid), phone.deny(ask().sid));
+    expect(changed).toHaveLength(9);
+    for (const one of changed) Object.assign(one, { status: "unheard-of" });
+    emulator.deliveries.length = 0;
+    const { length } = emulator.deliveries;
+    emulator.deleteFactor(sid);
+    expect(emulator.deliveries).toHaveLength(length + 1);
+    expect(length).toBeGreaterThan(0);
+    for (const { sid: changedSid } of changed as { sid: string }[]) {
+      if (!changedSid.startsWith("YC")) continue;
+      expect(emulator.fetchChallenge(changedSid).status).toMatch(/pending|approved|denied/);
+    }
+    expect(emulator.fetchFactor(own.sid).status).toBe("verified");
+    await emulator.close();
+  });
+
+  it("notify their own device, after the call, whatever its listener throws", async () => {
+    const emulator = createEmulator();
+    const [phone, other] = [emulator.device(), emulator.device()];
+    const heard = jest.fn(() => {
+      throw new RangeError("hush");
+    });
+    phone.onChallenge(heard);
+    const foreign = jest.fn();
+    other.onChallenge(foreign);
+    emulator.createChallenge({ factor_sid: phone.register().sid });
+    expect(heard).toHaveBeenCalledTimes(0);
+    await nextTurn();
+    expect([heard, foreign].map(({ mock }) => mock.calls.length)).toEqual([1, 0]);
+    expect(warnings.listMessages()).toEqual([expect.stringContaining("RangeError")]);
   });
 
   it("live over HTTP, with deliveries and faults", async () => {

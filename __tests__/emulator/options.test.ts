@@ -1,5 +1,7 @@
 import { createEmulator } from "express-push-verification/emulator";
 import { resolveEmulatorOptions } from "../../lib/emulator/options";
+import { createAccessTokens } from "../../lib/emulator/resources/access-tokens";
+import { faultSchema } from "../../lib/emulator/resources/schemas";
 
 describe("createEmulator", () => {
   it("works without options, with realistic random defaults", () => {
@@ -16,10 +18,38 @@ describe("createEmulator", () => {
       connectTimeoutMs: 5_000,
       totalTimeoutMs: 15_000,
       connectionRetries: 1,
+      maxDeliveries: 1_000,
+      maxKeys: 10_000,
+      identities: "warn",
     });
     for (const name of ["accountSid", "authToken", "previousAuthToken", "serviceSid"] as const) {
       expect(one[name]).not.toBe(other[name]);
     }
+  });
+
+  it("takes each option as it is given", () => {
+    const given = {
+      accountSid: `AC${"1".repeat(32)}`,
+      authToken: "a",
+      previousAuthToken: "b",
+      serviceSid: `VA${"1".repeat(32)}`,
+      keys: [{ friendly_name: "ci" }],
+      webhooks: [{ webhook_url: "http://127.0.0.1:9/" }],
+      allowedHosts: ["emulator"],
+      signatureHeader: "X-A",
+      identities: "reject",
+      contentType: "application/x-www-form-urlencoded",
+      webhookMethod: "GET",
+      connectTimeoutMs: 1,
+      totalTimeoutMs: 2,
+      connectionRetries: 3,
+      maxDeliveries: 4,
+      maxKeys: 5,
+      now: () => 0,
+    } as const;
+    expect(resolveEmulatorOptions(given)).toEqual(given);
+    const { webhook_url } = given.webhooks[0];
+    expect(createEmulator(given).createWebhook({ webhook_url }).webhook_method).toBe("GET");
   });
 
   it.each<[name: string, value: unknown, message?: string, more?: object]>([
@@ -52,5 +82,30 @@ describe("createEmulator", () => {
     expect(create).toThrow(TypeError);
     expect(create).toThrow(message);
     expect(create).not.toThrow(/s3cret/);
+    if (name !== "authToken") return;
+    expect(() => createEmulator().rotateAuthToken(value as never)).toThrow(message);
   });
+});
+
+it.each<[fault: { kind: string }, defaults: object, ...wrong: object[]]>([
+  [{ kind: "duplicate" }, { copies: 1 }, { copies: 0 }, { copies: 101 }],
+  [{ kind: "reorder" }, { delay_ms: 1_000 }, { delay_ms: -1 }, { delay_ms: 600_001 }],
+  [{ kind: "delay" }, { delay_ms: 1_000 }, { event_type: "challenge.expired" }],
+  [{ kind: "old-token" }, {}, { times: 0 }, { times: 1_000_001 }, { copies: 1 }],
+  [{ kind: "unknown-event-type" }, { type: "challenge.expired" }, { type: "" }],
+  [{ kind: "extra-parameters" }, { params: { risk_score: "12" } }, { params: { a: 1 } }],
+])("the fault %j has the defaults %j", (fault, defaults, ...wrong) => {
+  expect(faultSchema.parse(fault)).toEqual({ ...fault, times: 1, ...defaults });
+  for (const fields of wrong)
+    expect(faultSchema.safeParse({ ...fault, ...fields }).success).toBe(false);
+});
+
+it("keeps the newest 10,000 access tokens", () => {
+  const tokens = createAccessTokens(Date.now);
+  const fields = { factor_type: "push", factor_friendly_name: null, ttl: 60 };
+  const [first, second] = Array.from({ length: 10_001 }, (_, index) =>
+    tokens.create({ entity_identity: `user-${index}`, ...fields }),
+  );
+  expect(tokens.find(first?.sid)).toBeUndefined();
+  expect(tokens.authenticate(second!.token)).toBe(second);
 });

@@ -152,14 +152,13 @@ describe("the vendor's SDK", () => {
       accountSid: emulator.accountSid,
       push: { include_date: true },
     });
-  });
-
-  it("changes a factor", async () => {
-    const { entity, factorSid } = await registerPhone(await startEmulator());
-    const factor = await entity.factors(factorSid).update({ friendlyName: "Old phone" });
+    const token = { "config.notificationToken": "m".repeat(255) };
+    const factor = await entity.factors(factorSid).update({ friendlyName: "Old phone", ...token });
     expect(factor).toMatchObject({ friendlyName: "Old phone", status: "verified" });
-    expect(factor.config.app_id).toBe("com.example.bank");
-  });
+    expect(factor.config).toMatchObject({
+      app_id: "com.example.bank",
+      notification_token: "m".repeat(255),
+    });
 
   it("notifies of a challenge", async () => {
     const { device, entity, factorSid } = await registerPhone(await startEmulator());
@@ -188,8 +187,11 @@ describe("the vendor's SDK", () => {
     let time = Date.UTC(2024, 2, 5, 9, 20);
     const emulator = await startEmulator({ now: () => time });
     const service = verify(emulator);
-    const created = await service.accessTokens.create({ identity: IDENTITY, factorType: "push" });
+    const given = { identity: IDENTITY, factorType: "push" } as const;
+    const created = await service.accessTokens.create(given);
     expect(created).toMatchObject({ entityIdentity: IDENTITY, ttl: 60 });
+    const more = { ttl: 300, factorFriendlyName: "Phone" };
+    expect(await service.accessTokens.create({ ...given, ...more })).toMatchObject(more);
     expect(await service.accessTokens(created.sid).fetch()).toMatchObject({ token: created.token });
     const as: [string, string] = ["token", created.token];
     const phone = verify(emulator, as);
@@ -241,13 +243,18 @@ describe("the vendor's SDK", () => {
       "binding.secret": "GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ",
       "config.codeLength": 8,
     });
-    expect(binding.uri).toMatch(/^otpauth:\/\/totp\//);
+    const uri = "otpauth://totp/emulator:ada%40example.com?secret=GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ";
+    expect(binding.uri).toBe(`${uri}&issuer=emulator&algorithm=SHA1&digits=8&period=30`);
+    const other = { friendlyName: "b", factorType: "totp", "config.alg": "sha512" } as const;
+    const { binding: second } = await entity.newFactors.create({ ...other, "config.timeStep": 60 });
+    expect(second.uri).toMatch(/secret=[A-Z2-7]{32}&.*&algorithm=SHA512&digits=6&period=60$/);
     const factor = entity.factors(sid);
     await expect(factor.update({ authPayload: "00000000" })).rejects.toMatchObject({ code: 60311 });
     expect(await factor.update({ authPayload: "07081804" })).toMatchObject({
       status: "verified",
       config: { alg: "sha1", time_step: 30, skew: 1, code_length: 8 },
     });
+    expect(await factor.update({ "config.skew": 0 })).toHaveProperty("config.skew", 0);
     const challenges = entity.challenges;
     expect(await challenges.create({ factorSid: sid, authPayload: "07081804" })).toMatchObject({
       status: "approved",

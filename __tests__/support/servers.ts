@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { createServer, type IncomingMessage, type RequestListener } from "node:http";
 import type { Server, ServerOptions, ServerResponse } from "node:http";
-import { connect, type AddressInfo } from "node:net";
+import { connect, createServer as createTcpServer, type AddressInfo } from "node:net";
 import connectApp from "connect";
 import express from "express";
 import express4 from "express4";
@@ -72,6 +72,14 @@ export async function startServer(
   open.push(server);
   await once(server.listen(0, "127.0.0.1"), "listening");
   return (server.address() as AddressInfo).port;
+}
+
+/** A server that accepts connections, and never begins the TLS handshake. */
+export async function startSilentTls() {
+  const server = createTcpServer((socket) => void socket.resume()).listen(0, "127.0.0.1");
+  await once(server, "listening");
+  const { port } = server.address() as AddressInfo;
+  return { url: `https://127.0.0.1:${port}/`, close: () => server.close() };
 }
 
 /** Stops listening; open connections stay, as after `server.close()` in an app. */

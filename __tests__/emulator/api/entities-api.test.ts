@@ -1,4 +1,4 @@
-import { generateKeyPairSync } from "node:crypto";
+import { generateKeyPairSync, sign } from "node:crypto";
 import type { Emulator, EmulatorOptions } from "express-push-verification/emulator";
 import {
   callApi,
@@ -19,7 +19,7 @@ const NEW_FACTOR = {
   "Config.NotificationPlatform": "none",
 };
 
-const { publicKey: P256 } = generateKeyPairSync("ec", { namedCurve: "P-256" });
+const { publicKey: P256, privateKey } = generateKeyPairSync("ec", { namedCurve: "P-256" });
 const { publicKey: P384 } = generateKeyPairSync("ec", { namedCurve: "P-384" });
 /** The point alone, without the header of its encoding. */
 const RAW = P256.export({ type: "spki", format: "der" }).subarray(26);
@@ -85,67 +85,79 @@ describe("entities over REST", () => {
   });
 });
 
-describe("a factor over REST", () => {
-  const FACTORS = `Entities/${IDENTITY}/Factors`;
-  let emulator: Emulator;
-  let publicKey: string;
-  const create = (form: Form) => post(emulator, FACTORS, form);
-  beforeEach(async () => {
-    emulator = await startEmulator();
-    ({ publicKey } = emulator.device());
-  });
+const DER = P256.export({ type: "spki", format: "der" });
+const PUSH = { ...NEW_FACTOR, "Binding.PublicKey": DER.toString("base64") };
+const TOTP = { FriendlyName: "App", FactorType: "totp" };
+const TOKEN = { Identity: IDENTITY, FactorType: "push" };
+const FACTORS = `Entities/${IDENTITY}/Factors`;
 
-  it("shows its key once", async () => {
-    const created = await create({ ...NEW_FACTOR, "Binding.PublicKey": publicKey });
-    const { binding, options: _, ...factor } = created.body;
-    expect(binding).toEqual({ alg: "ES256", public_key: publicKey });
-    expect((await callApi(emulator, "GET", created.body.url as string)).body).toEqual(factor);
-  });
+it("a factor over REST shows its key once, and ignores parameters that the service does not have", async () => {
+  const emulator = await startEmulator();
+  const others = { "FriendlyName.Other": "x", "Config.Other": "x", friendly_name: "x" };
+  const form = { Config: "x", Binding: "x", ...others, ...PUSH };
+  const created = await post(emulator, FACTORS, form);
+  const { binding, options: _, ...factor } = created.body;
+  expect(binding).toEqual({ alg: "ES256", public_key: PUSH["Binding.PublicKey"] });
+  const config = { app_id: "com.example.bank", notification_platform: "none" };
+  const shown = { status: "unverified", friendly_name: "Phone", config, metadata: null };
+  expect(factor).toMatchObject(shown);
+  expect((await callApi(emulator, "GET", created.body.url as string)).body).toEqual(factor);
+});
 
-  it("ignores parameters that the service does not have", async () => {
-    const form = {
-      Config: "x",
-      "FriendlyName.Other": "x",
-      ...NEW_FACTOR,
-      "Binding.PublicKey": publicKey,
-      Binding: "x",
-      "Config.Other": "x",
-      friendly_name: "x",
-    };
-    const { binding, ...factor } = (await create(form)).body;
-    expect(binding).toEqual({ alg: "ES256", public_key: publicKey });
-    const config = { app_id: "com.example.bank", notification_platform: "none" };
-    expect(factor).toMatchObject({ status: "unverified", friendly_name: "Phone", config });
-  });
+const KEY = "Binding.PublicKey (must be base64 of the DER";
+const encode = (bytes: Buffer) => bytes.toString("base64");
+const REJECTED: [path: string, form: Form, reason: string, ...values: (string | undefined)[]][] = [
+  [FACTORS, PUSH, "FriendlyName", undefined, "x".repeat(65)],
+  [FACTORS, PUSH, "FactorType", "sms"],
+  [FACTORS, PUSH, "Binding.Alg", "RS256"],
+  [FACTORS, PUSH, KEY, "x", encode(P384.export({ type: "spki", format: "der" })), encode(RAW)],
+  [FACTORS, PUSH, KEY, P256.export({ type: "spki", format: "pem" }) as string],
+  [FACTORS, PUSH, KEY, JSON.stringify(P256.export({ format: "jwk" }))],
+  [FACTORS, PUSH, "Config.AppId", undefined],
+  [FACTORS, PUSH, "Config.NotificationPlatform", "sms"],
+  [FACTORS, PUSH, "Config.NotificationToken", "x".repeat(31), "x".repeat(256)],
+  [FACTORS, PUSH, "Metadata", "{", '{"a":1}', JSON.stringify({ a: "x".repeat(1024) })],
+  [FACTORS, TOTP, "Binding.Secret", "A".repeat(15), "a".repeat(16)],
+  [FACTORS, TOTP, "Config.Alg", "md5"],
+  [FACTORS, TOTP, "Config.TimeStep", "19", "61"],
+  [FACTORS, TOTP, "Config.Skew", "-1", "3"],
+  [FACTORS, TOTP, "Config.CodeLength", "2", "9"],
+  ["AccessTokens", TOKEN, "Identity", "short"],
+  ["AccessTokens", TOKEN, "FactorType", "totp"],
+  ["AccessTokens", TOKEN, "Ttl", "59", "301"],
+];
 
-  it("is not created with an invalid parameter, which the error names", async () => {
-    const KEY = "Binding.PublicKey (must be base64 of the DER";
-    for (const [reason, value] of [
-      ["FriendlyName", undefined],
-      ["FriendlyName", "x".repeat(65)],
-      ["FactorType", "sms"],
-      ["Binding.Alg", "RS256"],
-      [KEY, "x"],
-      [KEY, P384.export({ type: "spki", format: "der" }).toString("base64")],
-      [KEY, P256.export({ type: "spki", format: "pem" }) as string],
-      [KEY, JSON.stringify(P256.export({ format: "jwk" }))],
-      [KEY, RAW.toString("base64")],
-      ["Config.AppId", undefined],
-      ["Config.NotificationPlatform", "sms"],
-      ["Config.NotificationToken", "x".repeat(31)],
-      ["Metadata", "{"],
-      ["Metadata", '{"a":1}'],
-      ["Metadata", JSON.stringify({ a: "x".repeat(1024) })],
-    ] as const) {
-      const [name = ""] = reason.split(" ");
-      const all: Record<string, string> = { ...NEW_FACTOR, "Binding.PublicKey": publicKey };
-      const { [name]: _, ...form } = all;
-      if (value !== undefined) form[name] = value;
-      expectInvalid(await create(form), reason);
-    }
-    const { body } = await callApi(emulator, "GET", pathOf(emulator, "Entities"));
-    expect(body.entities).toEqual([]);
-  });
+it.each(REJECTED)("POST %s with %j names its invalid %s", async (path, form, reason, ...values) => {
+  const emulator = await startEmulator();
+  const [name = ""] = reason.split(" ");
+  for (const value of values) {
+    const { [name]: _, ...others } = form as Record<string, string>;
+    const sent = { ...others, ...(value !== undefined && { [name]: value }) };
+    expectInvalid(await post(emulator, path, sent), reason);
+  }
+  const { body } = await callApi(emulator, "GET", pathOf(emulator, "Entities"));
+  expect(body.entities).toEqual([]);
+});
+
+it("the resources of a user are under no other user, and are deleted alone", async () => {
+  const emulator = await startEmulator();
+  const own = emulator.device().register({ entity_identity: IDENTITY });
+  const other = emulator.device().register({ entity_identity: "user-0002" });
+  const [kept] = [own, other].map(({ sid }) => emulator.createChallenge({ factor_sid: sid }));
+  const call = (method: string, rest: string) => callApi(emulator, method, pathOf(emulator, rest));
+  expect((await call("DELETE", `Entities/user-0002/Factors/${own.sid}`)).status).toBe(404);
+  for (const [list, key, { sid }] of [
+    ["Factors", "factors", own],
+    ["Challenges", "challenges", kept!],
+  ] as const) {
+    const { body } = await call("GET", `Entities/${IDENTITY}/${list}`);
+    expect(body[key]).toMatchObject([{ sid }]);
+    expect(body[key]).toHaveLength(1);
+  }
+  expect((await call("DELETE", "Entities/user-0002")).status).toBe(204);
+  expect(emulator.fetchFactor(own.sid).status).toBe("verified");
+  expect(emulator.fetchChallenge(kept!.sid).status).toBe("pending");
+  expect((await call("GET", `AccessTokens/YK${"0".repeat(32)}`)).status).toBe(404);
 });
 
 describe("a challenge over REST", () => {
@@ -157,13 +169,13 @@ describe("a challenge over REST", () => {
     const clock = { nowMs: Date.UTC(2024, 2, 5, 9, 20) };
     const emulator = await startEmulator({ now: () => clock.nowMs, ...options });
     const { sid: factor_sid } = emulator.device().register({ entity_identity: IDENTITY });
+    const path = `Entities/${IDENTITY}/Challenges`;
     const create = (more: [string, string][], FactorSid = factor_sid) => {
       const form = { FactorSid, "Details.Message": "Sign in?" };
-      const path = `Entities/${IDENTITY}/Challenges`;
       return post(emulator, path, [...Object.entries(form), ...more]);
     };
     const read = (path: string) => callApi(emulator, "GET", path);
-    return { emulator, clock, factor_sid, create, read };
+    return { emulator, clock, factor_sid, path, create, read };
   };
 
   it("is shown with every member under its own service and entity only", async () => {
@@ -205,6 +217,25 @@ describe("a challenge over REST", () => {
     }
   });
 
+  it.each([
+    ["ES256", "pending"],
+    ["none", "approved"],
+    ["ES256", "approved"],
+  ])("is answered by a payload with %s of %s only if it is valid", async (alg, status) => {
+    const { emulator, path } = await start();
+    const { sid } = (await post(emulator, FACTORS, PUSH)).body;
+    emulator.verifyFactor(sid);
+    const { body: asked } = await post(emulator, path, { FactorSid: sid, "Details.Message": "m" });
+    const device = emulator.device();
+    const [, body = ""] = device.signChallenge(asked.sid, status as "denied").split(".");
+    const signed = `${Buffer.from(JSON.stringify({ alg })).toString("base64url")}.${body}`;
+    const key = { key: privateKey, dsaEncoding: "ieee-p1363" } as const;
+    const signature = sign("sha256", Buffer.from(signed), key).toString("base64url");
+    const AuthPayload = `${signed}.${signature}`;
+    const { status: found } = await post(emulator, `${path}/${asked.sid}`, { AuthPayload });
+    expect(found).toBe(alg === "ES256" && status === "approved" ? 200 : 403);
+  });
+
   it("is shown with its decision", async () => {
     const { emulator, clock, create, read } = await start();
     const { sid, url } = (await create([])).body;
@@ -232,9 +263,13 @@ describe("a challenge over REST", () => {
   });
 
   it("is rejected with an invalid parameter, or beyond a limit of the service", async () => {
-    const { emulator, create } = await start();
+    const { emulator, factor_sid: FactorSid, path, create } = await start();
     const other = emulator.device().register({ entity_identity: "user-0002" });
     expectInvalid(await create([], other.sid), "FactorSid");
+    for (const message of [undefined, "", "x".repeat(257)]) {
+      const form = { FactorSid, ...(message !== undefined && { "Details.Message": message }) };
+      expectInvalid(await post(emulator, path, form), "Details.Message");
+    }
     for (const more of [
       [["Details.Message", "twice"]],
       [["Details.Fields", "{"]],
@@ -253,6 +288,11 @@ describe("a challenge over REST", () => {
     const created = await create([...fields, ["ExpirationDate", latest]]);
     expect(created).toMatchObject({ status: 201, body: { expiration_date: latest } });
     expect(created.body.details.fields).toHaveLength(20);
+    const notify = (form: Form) =>
+      post(emulator, `${path}/${created.body.sid}/Notifications`, form);
+    expectInvalid(await notify({ Ttl: "301" }), "Ttl");
+    const sid = expect.stringMatching(/^NT/) as string;
+    expect((await notify({})).body).toMatchObject({ sid, ttl: 300 });
   });
 
   it("has the header of another vendor", async () => {

@@ -1,6 +1,8 @@
+import dns from "node:dns";
 import { ServerResponse } from "node:http";
+import { networkInterfaces } from "node:os";
 import type { NewKey } from "../../../lib/emulator/resources/keys";
-import { createEmulator, type Emulator } from "express-push-verification/emulator";
+import { createEmulator, sendRequest, type Emulator } from "express-push-verification/emulator";
 import errors from "../../fixtures/errors.json";
 import {
   callApi,
@@ -30,11 +32,17 @@ describe("the emulator's server", () => {
     const emulator = await startEmulator({ now: () => nowMs });
     const key = emulator.createKey({ friendly_name: "a" });
     const webhook = emulator.createWebhook({ webhook_url: "http://a.test/", friendly_name: "a" });
+    const factor = emulator.createFactor({ friendly_name: "a", entity_identity: "user-0001" });
+    nowMs += 1_000;
+    const changedAt = "2026-03-05T00:00:01Z";
+    expect(emulator.verifyFactor(factor.sid)).toHaveProperty("date_updated", changedAt);
     nowMs += 1_000;
     const form = { FriendlyName: "b" };
+    const service = `/v2/Services/${emulator.serviceSid}`;
     for (const [path, { date_created }, later] of [
-      [`${keysPath(emulator)}/${key.sid}.json`, key, "Thu, 05 Mar 2026 00:00:01 +0000"],
-      [`${webhooksPath(emulator)}/${webhook.sid}`, webhook, "2026-03-05T00:00:01Z"],
+      [`${keysPath(emulator)}/${key.sid}.json`, key, "Thu, 05 Mar 2026 00:00:02 +0000"],
+      [`${webhooksPath(emulator)}/${webhook.sid}`, webhook, "2026-03-05T00:00:02Z"],
+      [`${service}/Entities/user-0001/Factors/${factor.sid}`, factor, "2026-03-05T00:00:02Z"],
     ] as const) {
       const { body } = await callApi(emulator, "POST", path, { form });
       expect(body).toMatchObject({ friendly_name: "b", date_created, date_updated: later });
@@ -72,6 +80,38 @@ describe("the emulator's server", () => {
       expect(() => closed.url).toThrow(/listen/);
       await expect(fetch(at)).rejects.toThrow();
     }
+  });
+
+  it("may be reached at the name that it binds", async () => {
+    const lookup = jest
+      .spyOn(dns, "lookup")
+      .mockImplementation((...given: unknown[]) =>
+        (given.at(-1) as (...found: unknown[]) => void)(null, "127.0.0.1", 4),
+      );
+    const emulator = createEmulator();
+    const { port } = new URL(await emulator.listen(0, "my-machine"));
+    expect(lookup.mock.calls.map(([name]) => name as string)).toEqual(["my-machine"]);
+    lookup.mockRestore();
+    const bytes = `GET /_control/ready HTTP/1.1\r\nHost: my-machine:1\r\nConnection: close\r\n\r\n`;
+    expect(await sendRaw(Number(port), [bytes])).toHaveProperty("status", 200);
+    await emulator.close();
+  });
+
+  const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
+    all?.some(({ address }) => address === "::1"),
+  );
+  (hasIpv6 ? it : it.skip)("has a url of IPv6", async () => {
+    const emulator = createEmulator();
+    const url = await emulator.listen(0, "::1");
+    expect(url).toMatch(/^http:\/\/\[::1\]:\d+$/);
+    const get = {
+      method: "GET",
+      url: `${url}/_control/ready`,
+      headers: {},
+      body: undefined,
+    } as const;
+    expect(await sendRequest(get)).toHaveProperty("status", 200);
+    await emulator.close();
   });
 
   it("may be closed while it opens", async () => {
@@ -183,7 +223,7 @@ const HOOK = {
   WebhookUrl: "https://hooks.example.test/push/events",
 };
 const asJson = (body: string) => ({ body, headers: { "content-type": "application/json" } });
-const asForm = (body: string) => ({
+const asForm = (body: string | Buffer) => ({
   body,
   headers: { "content-type": "application/x-www-form-urlencoded" },
 });
@@ -223,6 +263,7 @@ it.each<Row>([
   [400, 60306, `POST ${HOOKS}`, { form: { ...HOOK, EventTypes: "factor.created,*" } }],
   [400, 20001, `POST ${HOOKS}`, asJson("{}")],
   [400, 20001, `POST ${HOOKS}`, asForm("FriendlyName=%zz")],
+  [400, 20001, `POST ${HOOKS}`, asForm(Buffer.from("FriendlyName=\xff", "latin1"))],
   [400, 20001, "POST /_control/factors", asJson("[]")],
   [400, 20001, "POST /_control/factors", asJson("{")],
   [400, 20001, "POST /_control/factors", asForm("{}")],
@@ -237,7 +278,8 @@ it.each<Row>([
   const rejected = await callApi(emulator, method, path, sent);
   const body = typeof code === "number" ? { code, status } : code;
   expect(rejected).toMatchObject({ status, body });
-  const sentHeaders = { "content-type": "application/json", ...headers };
+  const requestId = { "x-request-id": expect.stringMatching(/^[\da-f-]{36}$/) as string };
+  const sentHeaders = { "content-type": "application/json", ...requestId, ...headers };
   expect(Object.fromEntries(rejected.headers)).toMatchObject(sentHeaders);
   expect((await callApi(emulator, "GET", HOOKS)).body.webhooks).toEqual([]);
 });

@@ -2,7 +2,8 @@ import type { Emulator, Fault } from "express-push-verification/emulator";
 import { encodeForm } from "../../support/webhook-requests";
 import { startEmulator, startReceiver, startTarget, stopEmulators } from "../../support/emulators";
 import { useWarnings } from "../../support/warnings";
-import { countTime, nextTurn } from "../../support/waiting";
+import { startSilentTls } from "../../support/servers";
+import { countTime, nextTurn, until } from "../../support/waiting";
 
 afterEach(stopEmulators);
 
@@ -66,7 +67,9 @@ it.each(EVERY)(
 );
 
 describe("deliveries", () => {
-  it("are removed over maxDeliveries", async () => {
+  const warnings = useWarnings();
+
+  it("arrive in the order of their events, and are removed over maxDeliveries", async () => {
     const emulator = await startEmulator({ maxDeliveries: 3 });
     const webhook_url = await startTarget((_req, res) => res.end());
     emulator.createWebhook({ webhook_url });
@@ -78,10 +81,12 @@ describe("deliveries", () => {
   it("arrive in the order of their events", async () => {
     const emulator = await startEmulator();
     const seen: unknown[] = [];
-    const url = await startTarget((req, res) => {
-      res.end(void seen.push(new URLSearchParams(req.url?.split("?")[1]).get("type")));
+    const url = await startTarget(({ url: path, headers }, res) => {
+      expect(headers.authorization).toBe(`Basic ${btoa("bot:$&")}`);
+      res.end(void seen.push(new URLSearchParams(path?.split("?")[1]).get("type")));
     });
-    emulator.createWebhook({ webhook_url: `${url}/`, webhook_method: "GET" });
+    const webhook_url = `${url.replace("//", () => "//bot:$&@")}/`;
+    emulator.createWebhook({ webhook_url, webhook_method: "GET" });
     liveThrough(emulator);
     await emulator.settled();
     expect(seen).toEqual(ORDER);
@@ -129,15 +134,35 @@ describe("deliveries", () => {
     expect({ uuids, told }).toEqual({ uuids: [uuid, uuid], told: [delivery] });
   });
 
+  it("that do not connect end after connectTimeoutMs, and hold up no other webhook", async () => {
+    const tls = await startSilentTls();
+    const webhooks = [{ webhook_url: tls.url }];
+    const hasty = await startEmulator({ webhooks, connectTimeoutMs: 1, connectionRetries: 0 });
+    const patient = await startEmulator({ webhooks });
+    const ended: unknown[] = [];
+    for (const emulator of [hasty, patient]) {
+      emulator.onDelivery(({ failures }) => ended.push(failures[0]?.code));
+    }
+    hasty.createFactor();
+    await hasty.settled();
+    patient.createWebhook({ webhook_url: `${await startTarget((_req, res) => res.end())}/` });
+    patient.createFactor();
+    await until(() => ended.length === 2);
+    await patient.close();
+    expect(ended).toEqual(["CONNECT_TIMEOUT", undefined, "ABORTED"]);
+    tls.close();
+  });
+
   it.each([0, 1, 3])("with %i retries are sent so often again", async (connectionRetries) => {
     const webhooks = [{ webhook_url: CLOSED }];
     const emulator = await startEmulator({ webhooks, connectionRetries });
+    emulator.injectFault({ kind: "duplicate" });
     emulator.createFactor();
     await emulator.settled();
     const attempts = connectionRetries + 1;
     const failures = Array(attempts).fill({ code: "ECONNREFUSED" });
     const failed = { status: "failed", attempts, failures, response: undefined };
-    expect(emulator.deliveries).toMatchObject([failed]);
+    expect(emulator.deliveries).toMatchObject([failed, failed]);
   });
 
   it("have one total time-out for all attempts", async () => {
@@ -171,15 +196,22 @@ describe("deliveries", () => {
     const emulator = await startEmulator();
     const seen: string[] = [];
     emulator.onDelivery(({ type }) => seen.push(type));
-    emulator.createWebhook({ webhook_url: `${await startTarget((_req, res) => res.end())}/` });
+    const webhook_url = `${await startTarget((_req, res) => res.end())}/`;
+    const event_types = ["factor.created", "factor.deleted"] as const;
+    emulator.createWebhook({ webhook_url, event_types });
+    emulator.createWebhook({ webhook_url, event_types: ["factor.verified"] });
     emulator.createFactor();
     await emulator.settled();
-    emulator.injectFault({ kind: "reorder", delay_ms: 600_000 });
+    emulator.injectFault({ kind: "reorder", delay_ms: 600_000, event_type: "factor.created" });
     const { sid } = emulator.createFactor();
     await nextTurn();
+    // Another webhook's.
     emulator.verifyFactor(sid);
+    await until(() => seen.length === 2);
+    expect(emulator.deliveries[1]).toMatchObject({ type: "factor.created", attempts: 0 });
+    emulator.deleteFactor(sid);
     await emulator.settled();
-    expect(seen).toEqual(["factor.created", "factor.verified", "factor.created"]);
+    expect(seen).toEqual(["factor.created", "factor.verified", "factor.deleted", "factor.created"]);
   });
 
   it.each<Fault["kind"][]>([["delay"], ["delay", "reorder"]])(
@@ -188,17 +220,17 @@ describe("deliveries", () => {
       const emulator = await startEmulator();
       emulator.createWebhook({ webhook_url: `${await startTarget(() => {})}/` });
       for (const kind of kinds) emulator.injectFault({ kind, delay_ms: 600_000 });
-      emulator.createFactor();
-      emulator.createFactor();
+      for (let created = 0; created < 12; created++) emulator.createFactor();
       await nextTurn();
       await emulator.close();
-      expect(emulator.deliveries).toMatchObject([{ status: "failed" }, { status: "failed" }]);
+      expect(emulator.deliveries).toMatchObject(Array(12).fill({ status: "failed" }));
       emulator.createFactor();
-      expect(emulator.deliveries).toHaveLength(2);
+      expect(emulator.deliveries).toHaveLength(12);
+      // None of too many listeners.
+      expect(warnings.listMessages()).toEqual([]);
     },
   );
 
-  const warnings = useWarnings();
   it("survive listeners that fail", async () => {
     const emulator = await startEmulator({ webhooks: [{ webhook_url: CLOSED }] });
     emulator.onDelivery(() => Promise.reject(new RangeError("hush")) as never);

@@ -1,14 +1,15 @@
 import type { SendRequestOptions } from "../../../lib/emulator/outbound/http-client";
-import { getEventListeners, once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
+import { getEventListeners } from "node:events";
 import { SendError, sendRequest } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
 import { startTarget, stopEmulators } from "../../support/emulators";
+import { startSilentTls } from "../../support/servers";
+import { nextTurn } from "../../support/waiting";
 
 afterEach(stopEmulators);
 
 const send = (url: string, options?: SendRequestOptions) =>
-  sendRequest({ method: "POST", url, headers: {}, body: "a=1" }, options);
+  sendRequest({ method: "POST", url, headers: {}, body: "a=ö" }, options);
 
 const failure = (code: string, isConnectionFailure: boolean) =>
   expect.objectContaining({ name: "SendError", code, isConnectionFailure });
@@ -24,10 +25,12 @@ describe("sendRequest", () => {
     ["u:%25zz%zz@", "", "/", "u:%25zz%zz"],
   ])("sends to %s%s the target %s, with the credentials %s", async (userInfo, target, ...sent) => {
     const seen = jest.fn();
-    const url = await startTarget((req, res) => res.end(seen(req.url, req.headers.authorization)));
+    const url = await startTarget(({ url: path, headers }, res) =>
+      res.end(seen(path, headers.authorization, headers["content-length"])),
+    );
     await send(url.replace("//", `//${userInfo}`) + target);
     const [path, credentials] = sent;
-    expect(seen.mock.calls).toEqual([[path, credentials && `Basic ${btoa(credentials)}`]]);
+    expect(seen.mock.calls).toEqual([[path, credentials && `Basic ${btoa(credentials)}`, "4"]]);
   });
 
   it("keeps the first 16,384 bytes of a response", async () => {
@@ -88,13 +91,36 @@ describe("sendRequest", () => {
   });
 
   it("rejects with CONNECT_TIMEOUT when TLS is not established in time", async () => {
-    // Accepts TCP connections and never begins the TLS handshake.
-    const silent = createServer((socket) => void socket.resume()).listen(0, "127.0.0.1");
-    await once(silent, "listening");
-    const { port } = silent.address() as AddressInfo;
-    const sent = send(`https://127.0.0.1:${port}/`, { connectTimeoutMs: 30 });
-    await expect(sent).rejects.toEqual(failure("CONNECT_TIMEOUT", true));
-    silent.close();
+    const tls = await startSilentTls();
+    await expect(send(tls.url, { connectTimeoutMs: 30 })).rejects.toEqual(
+      failure("CONNECT_TIMEOUT", true),
+    );
+    tls.close();
+  });
+
+  it("waits 5 s for a connection and 15 s in all, unless it is told otherwise", async () => {
+    const tls = await startSilentTls();
+    const arrived = jest.fn();
+    const url = await startTarget(arrived);
+    jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate"] });
+    const settled: string[] = [];
+    const sent = [tls.url, url].map((one) =>
+      send(one).catch(({ code }: SendError) => settled.push(code)),
+    );
+    while (arrived.mock.calls.length === 0) await nextTurn();
+    for (const [passMs, ...codes] of [
+      [4_999],
+      [1, "CONNECT_TIMEOUT"],
+      [9_999, "CONNECT_TIMEOUT"],
+      [1, "CONNECT_TIMEOUT", "TIMEOUT"],
+    ] as const) {
+      jest.advanceTimersByTime(passMs);
+      await nextTurn();
+      expect(settled).toEqual(codes);
+    }
+    jest.useRealTimers();
+    await Promise.all(sent);
+    tls.close();
   });
 
   it("rejects with ABORTED when the signal aborts, before or during the request", async () => {
@@ -102,6 +128,7 @@ describe("sendRequest", () => {
     const ending = new AbortController();
     const sending = send(url, { signal: ending.signal, onSent: () => ending.abort() });
     await expect(sending).rejects.toEqual(failure("ABORTED", false));
+    await expect(sending).rejects.toHaveProperty("cause", ending.signal.reason);
     await expect(send(url, { signal: ending.signal })).rejects.toEqual(failure("ABORTED", false));
   });
 });

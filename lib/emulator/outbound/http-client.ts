@@ -114,7 +114,6 @@ export async function sendRequest(
       socket.once(isTls ? "secureConnect" : "connect", () => clearTimeout(connectTimer));
     });
     sending.on("finish", () => {
-      clearTimeout(connectTimer);
       onSent?.();
       const dropped = "A fault closed the connection after the request.";
       if (dropConnection === true) end("DROPPED", dropped, true);

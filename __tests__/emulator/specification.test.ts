@@ -16,7 +16,7 @@ import {
   webhooksPath,
   type ApiResult,
   type Form,
-} from "./support/emulators";
+} from "../support/emulators";
 
 const RFC_2822: unknown = expect.stringMatching(
   /^(Mon|Tue|Wed|Thu|Fri|Sat|Sun), \d\d [A-Z][a-z]{2} \d{4} \d\d:\d\d:\d\d \+0000$/,
@@ -281,9 +281,11 @@ describe("4 endpoints", () => {
   });
 
   it("4.2 Create", async () => {
-    expect(await createWebhook([...FORM, ["Status", "disabled"], ["Version", "v1"]])).toMatchObject(
-      { status: 201, body: { friendly_name: "logins", status: "disabled", version: "v1" } },
-    );
+    const [, first = ["", ""]] = FORM;
+    const more: Form = [...FORM, first, ["Status", "disabled"], ["Version", "v1"]];
+    const event_types = ["challenge.approved", "challenge.denied"];
+    const body = { friendly_name: "logins", event_types, status: "disabled", version: "v1" };
+    expect(await createWebhook(more)).toMatchObject({ status: 201, body });
     for (const name of ["FriendlyName", "EventTypes", "WebhookUrl"]) {
       const without = FORM.filter(([one]) => one !== name);
       expect(await createWebhook(without)).toMatchObject(invalid(60200));
@@ -299,7 +301,10 @@ describe("4 endpoints", () => {
       (type) => [{ EventTypes: type }, { event_types: [type] }] as const,
     ),
   ])("4.2 Update %j", async (form, body) => {
-    expect(await change(form)).toMatchObject({ status: 200, body });
+    const changed = await change(form);
+    expect(changed).toMatchObject({ status: 200, body });
+    const { date_created, date_updated } = changed.body;
+    expect(date_updated === date_created).toBe(Object.keys(form).length === 0);
   });
 
   it.each<[form: Form, code: number]>([
@@ -456,7 +461,12 @@ describe("8 limits", () => {
 
   it("Key FriendlyName up to 64 characters", async () => {
     expect(await createKey({ FriendlyName: "x".repeat(64) })).toHaveProperty("status", 201);
-    expect(await createKey({ FriendlyName: "x".repeat(65) })).toMatchObject(invalid(20002));
+    const { sid: key } = emulator.createKey({ friendly_name: "\u{1F600}".repeat(64) });
+    const long = { form: { FriendlyName: "x".repeat(65) } };
+    for (const path of [keys(), keys(`/${key}`)])
+      expect(await api("POST", path, long)).toMatchObject(invalid(20002));
+    const inUse = expect.objectContaining({ serviceCode: 60200 });
+    expect(() => emulator.createKey({ sid: key })).toThrow(inUse);
   });
 
   it.each([
