@@ -152,6 +152,10 @@ describe("the vendor's SDK", () => {
       accountSid: emulator.accountSid,
       push: { include_date: true },
     });
+  });
+
+  it("changes a factor", async () => {
+    const { entity, factorSid } = await registerPhone(await startEmulator());
     const token = { "config.notificationToken": "m".repeat(255) };
     const factor = await entity.factors(factorSid).update({ friendlyName: "Old phone", ...token });
     expect(factor).toMatchObject({ friendlyName: "Old phone", status: "verified" });
@@ -159,6 +163,7 @@ describe("the vendor's SDK", () => {
       app_id: "com.example.bank",
       notification_token: "m".repeat(255),
     });
+  });
 
   it("notifies of a challenge", async () => {
     const { device, entity, factorSid } = await registerPhone(await startEmulator());
