@@ -102,10 +102,6 @@ const STATES: Record<string, State> = {
     // A browser also asks for an icon.
     allows: /403|404/,
   },
-  "receiver-test-event": {
-    clicks: [button("Send test event"), SUBMIT],
-    awaits: "dialog .notice.good",
-  },
   "receiver-rehearsal": {
     clicks: [button("Rehearse a login"), SUBMIT],
     awaits: "dialog .pill.bad",

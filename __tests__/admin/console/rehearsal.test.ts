@@ -9,10 +9,6 @@ itInBrowser("a rehearsal shows a row for each link, the failed one with its fix"
   const app = await startConsole({ receiver: { confirm: () => true } });
   app.push.on("challenge.approved", () => {});
   const page = await openPage(app.url);
-  await page.getByRole("button", { name: "Send test event" }).click();
-  await page.getByText("confirm rejects its invented challenge").waitFor();
-  await page.getByRole("button", { name: "Close" }).click();
-
   await page.getByRole("button", { name: "Rehearse a login" }).click();
   const dialog = page.getByRole("dialog");
   const start = dialog.getByRole("button", { name: "Start the rehearsal" });

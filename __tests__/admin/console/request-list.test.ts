@@ -87,7 +87,7 @@ describeWithBrowser("the list of requests", () => {
   });
 
   it("is used with the keyboard, within the chosen results and codes, which are counted", async () => {
-    const { page, lines, results, listTypes } = await openList();
+    const { page, lines, search, results, listTypes } = await openList();
     const codes = page.getByRole("combobox", { name: "code" });
     await codes.getByText("SIGNATURE_MISMATCH (1)").waitFor({ state: "attached" });
     await codes.selectOption("SIGNATURE_MISMATCH");
@@ -97,9 +97,7 @@ describeWithBrowser("the list of requests", () => {
     await results.focus();
     await page.keyboard.type("rej");
     await page.getByText("1 request found.").waitFor();
-    await page.getByRole("button", { name: "Find" }).focus();
-    await page.keyboard.press("/");
-    await page.keyboard.type("one-unit");
+    await search.fill("one-unit");
     await page.getByText("No request matches this filter.").waitFor();
     await results.selectOption("");
     await page.getByText("1 request found.").waitFor();

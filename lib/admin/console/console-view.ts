@@ -11,8 +11,6 @@
  * | `GET /console/findings` | | `{ findings }` |
  * | `POST /console/resend` | `{ ids }` or `{ filter, untilMs }` | lines: {@link ActionLine} |
  * | `POST /console/dead-letters/retry`, `…/discard` | {@link DeadLetterChoice} | lines: {@link ActionLine} |
- * | `POST /console/test-event` | `{ type, via }` | {@link TestEventResult} |
- * | `POST /console/user-data/count`, `…/erase` | `{ accountSid, entityIdentity }` | `UserData` |
  *
  * All times are whole milliseconds since 1970.
  */
@@ -20,7 +18,6 @@ import type { RequestDetails } from "./console";
 import type { findLogin } from "./find-login";
 import type { RequestRow } from "./request-row";
 import type { show, ShownHistory } from "./shown-history";
-import type { sendTestEvent } from "./test-event";
 
 export type { ActionLine } from "./action-lines";
 export type { ConsoleSettings, RequestDetails } from "./console";
@@ -32,7 +29,6 @@ export type { ShownHistory } from "./shown-history";
 
 export type ConsoleView = Awaited<ReturnType<typeof show>>;
 export type LoginSearch = Awaited<ReturnType<typeof findLogin>>;
-export type TestEventResult = Awaited<ReturnType<typeof sendTestEvent>>;
 
 export type Explanation = NonNullable<RequestRow["explanation"]>;
 export type FailedRequests = ShownHistory["failed"];

@@ -20,8 +20,6 @@ import { readQueue, type ConsoleQueue } from "./queue-view";
 import { nameEvent, type RequestRow } from "./request-row";
 import { chooseRequests, resendRequest, resendSchema, type ResendChoice } from "./resend";
 import { pollSchema, show } from "./shown-history";
-import { sendTestEvent, testEventSchema, type TestEventChoice } from "./test-event";
-import { listUserRoutes } from "./user-routes";
 
 /**
  * Creates the routes of a console: the files of its page, and the data that these read and write.
@@ -66,7 +64,6 @@ function readSettings({ client, receiver: push, inspection, queue, readOnly }: O
         tokenCount: inspection.tokenCount,
         handledTypes: push.handledTypes(),
         hasConfirm: inspection.confirm !== undefined,
-        canSendTest: inspection.signRequest !== undefined && !readOnly,
       },
   };
 }
@@ -120,8 +117,8 @@ function listReceiverRoutes(
   push: PushWebhooks,
   inspection: ReceiverInspection,
 ): Route[] {
-  const { redeliver, signRequest } = inspection;
-  const routes: Route[] = [
+  const { redeliver } = inspection;
+  return [
     read("/console/findings", async () => ({ findings: await client.webhooks.check(push) })),
     {
       method: "post",
@@ -140,20 +137,6 @@ function listReceiverRoutes(
       },
     },
   ];
-  if (signRequest === undefined) return routes;
-  routes.push({
-    method: "post",
-    path: "/console/test-event",
-    action: "test-event.send",
-    input: testEventSchema,
-    async run(_req, choice: TestEventChoice, audited) {
-      const result = await sendTestEvent(choice, push, inspection, signRequest);
-      audited.uuid = result.uuid;
-      audited.code = result.failure ?? (result.status === 200 ? undefined : result.status);
-      return result;
-    },
-  });
-  return routes;
 }
 
 function listQueueRoutes(
@@ -185,7 +168,6 @@ function listQueueRoutes(
     read("/console/queue", () => readQueue(queue, journal, reveals)),
     createChange("retry"),
     createChange("discard"),
-    ...listUserRoutes(queue),
   ];
 }
 

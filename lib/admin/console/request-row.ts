@@ -1,9 +1,4 @@
-import {
-  INVENTED_PREFIXES,
-  type JournalEntry,
-  type RequestEntry,
-  type StepEntry,
-} from "../../core/door";
+import type { JournalEntry, RequestEntry, StepEntry } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
 
 /** One webhook request, and what became of it. */
@@ -94,7 +89,6 @@ function toRow(
     process: entry.process,
     build: entry.build,
     sender: entry.sender,
-    isTest: entry.isAuthenticated && entry.uuid?.startsWith(INVENTED_PREFIXES.console) === true,
     explanation: entry.explanation,
     canResend: canResend(entry.id, state),
     resent: findResent(steps),

@@ -7,9 +7,7 @@ export type AuditAction =
   | "dead-letter.retry"
   | "dead-letter.discard"
   | "rehearsal.run"
-  | "request.resend"
-  | "test-event.send"
-  | "user-data.erase";
+  | "request.resend";
 
 /** The audit entry of a request that writes, successful or rejected. */
 export interface AuditEntry {
@@ -19,11 +17,11 @@ export interface AuditEntry {
   readonly actor: string | undefined;
   /** The Key or Webhook: SK or YW and 32 hexadecimal digits (section 2); undefined without such a SID. */
   readonly sid: string | undefined;
-  /** The only dead letter, test event, or event that was run again. */
+  /** The only dead letter, or event that was run again. */
   readonly uuid?: string | undefined;
   /** The error whose dead letters were chosen, without values of the events. */
   readonly error?: string | undefined;
-  /** How many events were changed, also when the rest failed, or erased. No entry names their user. */
+  /** How many events were changed, also when the rest failed. No entry names their users. */
   readonly count?: number | undefined;
   /** The earlier values of what a `webhook.update` changed, without user info of a URL. */
   readonly before?: Readonly<Record<string, unknown>> | undefined;
@@ -31,8 +29,7 @@ export interface AuditEntry {
   readonly status: number;
   /**
    * The code of the error; undefined after a successful write. Of an event that was run again, why its
-   * handlers failed; of a test event, its failure or a status other than 200; `REHEARSAL_FAILED`;
-   * `STOPPED` by the person.
+   * handlers failed; `REHEARSAL_FAILED`; `STOPPED` by the person.
    */
   readonly code: number | string | undefined;
 }

@@ -3,7 +3,7 @@ import type { ReceiverInspection } from "../../core/door";
 import type { WebhookError } from "../../index";
 import type { EventStatus, QueueUser } from "../../durable";
 import { hasMethods } from "../../kit/validate-options";
-import type { ConsoleQueue } from "../console/queue-view";
+import type { DurableQueue } from "../../durable";
 
 type ObservedRequest = Parameters<Parameters<ReceiverInspection["observe"]>[0]>[0];
 
@@ -73,7 +73,7 @@ export class Arrival {
   async #look(isElsewhere: boolean): Promise<void> {
     const { queue } = this.inspection;
     if (!hasMethods(queue, ["find", "stats", "countUserData", "deadLetters"])) return;
-    const watched = queue as unknown as ConsoleQueue;
+    const watched = queue as unknown as DurableQueue;
     try {
       ({ workers: this.workers } = await watched.stats());
       const uuid = this.request?.queued?.uuid;
@@ -91,7 +91,7 @@ export class Arrival {
   }
 
   /** Finds the event that another process has stored by its user, whom no other event has. */
-  async #lookElsewhere(queue: ConsoleQueue): Promise<void> {
+  async #lookElsewhere(queue: DurableQueue): Promise<void> {
     const { deadLetters, active, delayed, waiting } = await queue.countUserData(this.#user);
     if (deadLetters > 0) {
       this.state = "dead";

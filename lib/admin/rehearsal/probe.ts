@@ -58,7 +58,7 @@ async function sendProbe(publicUrl: string, countArrived: () => number): Promise
 }
 
 /** Names a failure by its code: a message may hold more than people should see. */
-export function nameFailure(error: unknown, timeoutMs: number): string {
+function nameFailure(error: unknown, timeoutMs: number): string {
   if (readText(error, "name") === "TimeoutError") {
     return `no response within ${timeoutMs / 1_000} s`;
   }

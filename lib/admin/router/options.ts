@@ -67,8 +67,7 @@ export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
   },
   receiver: RECEIVER_RULE,
   queue: {
-    accepts: (value) =>
-      hasMethods(value, ["stats", "find", "deadGroups", "retry", "discard", "eraseUserData"]),
+    accepts: (value) => hasMethods(value, ["stats", "find", "deadGroups", "retry", "discard"]),
     expected: 'a queue of "express-push-verification/durable"',
     secret: true,
   },

@@ -5,7 +5,6 @@ import { describeProblem, ProblemError, session, settings, settingsLoader } from
 import { Age, LoadedValue, Pill, SignedOut, type Tone } from "./blocks";
 import { openedDialog } from "./dialog";
 import { plural } from "./format";
-import { onKey } from "./keyboard";
 import { journal, POLL_MS } from "./journal";
 import { KeysPage, NewSecrets } from "./keys-page";
 import { IdleQueue, queue, QueuePage } from "./queue-page";
@@ -139,7 +138,6 @@ function Badge({ loader, count = 0, thing }: BadgeProps) {
   );
 }
 
-addEventListener("keydown", onKey);
 addEventListener("unhandledrejection", ({ reason }) => announce(describeProblem(reason)));
 // In an older browser, page.html stays: it says which one the console needs.
 if (CSS.supports("color", "light-dark(#000, #fff)")) {

@@ -36,7 +36,7 @@ export function QueuePage() {
             Workers: { count: workers, note: workers === 0 ? "no process runs handlers" : hold },
           }}
         />,
-        <Changes of={["dead-letter", "request.resend", "user-data"]} />,
+        <Changes of={["dead-letter", "request.resend"]} />,
         <DeadLetters {...view} />,
       ]}
     </LoadedPage>

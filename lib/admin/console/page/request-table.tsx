@@ -81,7 +81,6 @@ function RequestLine({ row }: { row: RequestRow }) {
       <Cell class="event">
         <Received text={type} class={row.type === undefined ? "muted" : ""} />
         <span class="muted"> {describeDelivery(row)}</span>
-        {row.isTest && <Pill tone="info">test</Pill>}
         {row.failure && <Received text={row.failure} class="failure muted" />}
       </Cell>
       <Cell class="entity">

@@ -14,7 +14,6 @@ import { RequestTable } from "./request-table";
 import { ResendFailedButton } from "./resend";
 import { place } from "./route";
 import { Loader } from "./store";
-import { TestEventButton } from "./test-event";
 import { TrafficChart } from "./traffic-chart";
 
 /** The page of the receiver: its requests, the rejected ones, and why. */
@@ -69,7 +68,6 @@ function RequestList({ shown }: { shown: ShownHistory }) {
           {more > 0 && <Button label={`Show ${formatCount(more)} new`} run={release} />}
           {rows.length > 0 && <Button label="Export JSONL" run={() => download(rows)} />}
           <RehearseButton />
-          <TestEventButton />
         </div>
       </div>
       <RequestFilter />
