@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { Argument, type Command } from "commander";
 import { createSid } from "../kit/sid";
 import { cutText } from "../kit/text";
-import { INVENTED_PREFIXES, listParameterNames, signRequest } from "../core/door";
+import { INVENTED_PREFIX, listParameterNames, signRequest } from "../core/door";
 import { PUSH_EVENT_TYPES, type PushEventType } from "../index";
 import { FORM_CONTENT_TYPES } from "../kit/form-type";
 import { SendError, sendRequest, type WebhookRequest, type WebhookResponse } from "../emulator";
@@ -95,7 +95,7 @@ function isOfChallenge(type: PushEventType): boolean {
 /** Chooses random identifiers: a repeated SID would meet the outcome of an earlier run. */
 function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): Record<string, string> {
   const given = new Map(set);
-  const uuid = given.get("uuid") ?? `${INVENTED_PREFIXES.trigger}${crypto.randomUUID()}`;
+  const uuid = given.get("uuid") ?? `${INVENTED_PREFIX}${crypto.randomUUID()}`;
   if (!isOfChallenge(type)) return { uuid };
   return { uuid, challenge_sid: given.get("challenge_sid") ?? createSid("YC") };
 }

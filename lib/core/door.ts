@@ -4,12 +4,12 @@
  * need a new name here.
  */
 
-/** The emulator and the console make the parameters of an event. */
+/** The emulator makes the parameters of an event. */
 export { listEventPairs } from "./event/event-parameters";
 /** The test kit and `trigger` name the parameters that an event does not have. */
 export { listParameterNames } from "./event/event-parameters";
-/** `trigger` and the console mark the events that they invent. */
-export { INVENTED_PREFIXES } from "./event/invented-event";
+/** `trigger` marks the events that it invents. */
+export { INVENTED_PREFIX } from "./event/invented-event";
 /** A queue stores the pairs of an event, and parses it again. */
 export { parseEvent } from "./event/parse";
 

@@ -12,7 +12,7 @@ import { describeReasons, listReasons } from "../../kit/thrown-value";
 import { PermanentError } from "../errors/permanent-error";
 import { WebhookError } from "../errors/webhook-error";
 import { isChallengeEvent } from "../event/event";
-import { isInvented } from "../event/invented-event";
+import { INVENTED_PREFIX } from "../event/invented-event";
 import { publish } from "../observability/diagnostics";
 import { Reporter, type ErrorListener } from "../observability/reporter";
 import { ConfirmationPending, confirmOnce, type Confirm } from "./confirmation";
@@ -73,7 +73,7 @@ interface RunFailure {
   isPermanent: boolean;
   /** Whether `confirm` rejects it: a genuine event may have its uuid. */
   isForged: boolean;
-  /** Whether it is forged, and a tool of this package invented it. */
+  /** Whether it is forged, and `trigger` invented it. */
   isInvented?: boolean;
   /** Undefined when its process died. */
   durationMs?: number;
@@ -147,7 +147,7 @@ export class StoredDelivery {
         masked: cutText(maskText(reason, event), MAX_MASKED_CHARACTERS),
         isPermanent: isFinal || listReasons(cause).some((one) => one instanceof PermanentError),
         isForged,
-        isInvented: isFinal && isInvented(event?.uuid ?? ""),
+        isInvented: isFinal && event?.uuid.startsWith(INVENTED_PREFIX) === true,
         durationMs: performance.now() - startMs,
       };
     } finally {

@@ -2,13 +2,11 @@ import type { PendingWait, WaitOptions } from "../delivery/challenge-wait";
 import type { QueuedEvent } from "../delivery/event-queue";
 import type { ChallengeOutcome } from "../delivery/outcome";
 import type { WebhookError } from "../errors/webhook-error";
-import { FORM_CONTENT_TYPES } from "../../kit/form-type";
 import type { Pair } from "../../kit/pairs";
 import type { DeliveryResult } from "../event/event";
 import type { Journal, RequestEntry } from "../journal/journal";
 import type { RejectedRequest } from "../observability/reporter";
 import { callSafely } from "../../kit/safe-call";
-import { signRequest } from "../signature/signed-request";
 import { readForm } from "./body";
 import type { PushWebhooksSettings } from "./options";
 import { describeRequest, type IncomingRequest } from "./incoming-request";
@@ -84,7 +82,7 @@ export interface ReceiverInspection extends Readonly<ReturnType<typeof inspectSe
   openJournal(): Journal;
 }
 
-// Not a property of the receiver: the signing function must not be reachable from it.
+// Not a property of the receiver: an app must not come to use it.
 const inspections = new WeakMap<object, ReceiverInspection>();
 
 /** Returns the inspection of a receiver; undefined for anything else. */
@@ -105,27 +103,16 @@ export function registerInspection(
 }
 
 function inspectSettings(settings: PushWebhooksSettings) {
-  const { name, authToken, publicUrls, signatureHeaders } = settings;
-  const tokens = typeof authToken === "function" ? undefined : [authToken].flat();
-  const [onlyToken = ""] = tokens ?? [];
-  const [webhookUrl = ""] = publicUrls;
-  const [signatureHeader = ""] = signatureHeaders;
-  const [contentType] = FORM_CONTENT_TYPES;
-  const common = { authToken: onlyToken, webhookUrl, signatureHeader, contentType };
-  const sign = (params: readonly Pair[]) => signRequest({ ...common, method: "POST", params });
+  const { name, authToken } = settings;
   return {
     name,
     /** Number of static tokens; undefined when a function finds them. */
-    tokenCount: tokens?.length,
+    tokenCount: typeof authToken === "function" ? undefined : [authToken].flat().length,
     confirm: settings.confirm,
     /** Stores the events, which are handled later. */
     queue: settings.queue,
     /** Whether the handlers run before the response, or after it. */
     acknowledge: settings.acknowledge,
-    allowedAccountSids: [...(settings.allowedAccountSids ?? [])],
-    allowedServiceSids: [...(settings.allowedServiceSids ?? [])],
-    /** Signs a request as the service does; undefined unless there is exactly one static token. */
-    signRequest: tokens?.length === 1 ? sign : undefined,
   };
 }
 
