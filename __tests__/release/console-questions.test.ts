@@ -5,7 +5,7 @@
  */
 import { readFile } from "node:fs/promises";
 import type { Locator, Page } from "playwright-core";
-import type { QueueView } from "../../lib/admin/console/console-view";
+import type { QueueView } from "../../lib/admin/console/queue-view";
 import { startCluster, type Cluster } from "../support/console-cluster";
 import { useBrowser, describeWithBrowser } from "../support/browser";
 import { stopEmulators } from "../support/emulators";

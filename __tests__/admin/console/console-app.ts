@@ -3,13 +3,10 @@ import { once } from "node:events";
 import type { AddressInfo } from "node:net";
 import express from "express";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
-import type {
-  ActionLine,
-  ConsoleView,
-  RequestFilter,
-  RequestRow,
-  ShownHistory,
-} from "../../../lib/admin/console/console-view";
+import type { ActionLine } from "../../../lib/admin/console/action-lines";
+import type { RequestFilter } from "../../../lib/admin/console/request-filter";
+import type { RequestRow } from "../../../lib/admin/console/request-row";
+import type { ConsoleView, ShownHistory } from "../../../lib/admin/console/shown-history";
 import { send } from "../../support/servers";
 import { AUTH_TOKEN, eventRequest } from "../../support/webhook-requests";
 import { stopEmulators } from "../../support/emulators";
@@ -118,9 +115,10 @@ export async function readView(
   { url }: { url: string },
   filter: RequestFilter = {},
   position?: string,
+  id?: string,
 ): Promise<ConsoleView> {
   const headers = { "Content-Type": "application/json" };
-  const body = JSON.stringify({ filter, position });
+  const body = JSON.stringify({ filter, position, id });
   const response = await fetch(`${url}console/view`, { method: "POST", headers, body });
   return (await response.json()) as ConsoleView;
 }

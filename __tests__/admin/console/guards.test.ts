@@ -18,7 +18,7 @@ const TYPES: Record<string, string> = {
   "/icon.svg": "image/svg+xml",
 };
 const ASSETS = Object.keys(TYPES);
-const DATA = "findings queue requests/1".split(" ");
+const DATA = "webhooks queue".split(" ");
 const READS = ["/console", ...DATA.map((path) => `/console/${path}`)];
 const CHANGES = "dead-letters/retry dead-letters/discard resend".split(" ");
 const WRITES = CHANGES.map((path) => `/console/${path}`);

@@ -1,4 +1,4 @@
-import type { RequestRow } from "../../../lib/admin/console/console-view";
+import type { RequestRow } from "../../../lib/admin/console/request-row";
 import { listRejections } from "../../../lib/admin/console/rejections";
 
 it("tells how many of a code were rejected within the last 5 minutes", () => {

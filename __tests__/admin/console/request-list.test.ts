@@ -1,6 +1,6 @@
 /** The list of the receiver's page: it is searched, a selection runs again, and it is exported. */
 import { readFile } from "node:fs/promises";
-import type { RequestRow } from "../../../lib/admin/console/console-view";
+import type { RequestRow } from "../../../lib/admin/console/request-row";
 import { describeWithBrowser } from "../../support/browser";
 import { startConsole } from "./console-app";
 import { press, useConsolePages } from "./console-page";

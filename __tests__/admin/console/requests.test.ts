@@ -2,7 +2,7 @@
 import { eventFixture } from "express-push-verification/testing";
 import type { EventStatus } from "../../../lib/durable";
 import type { Journal, NewEntry } from "../../../lib/core/journal/journal";
-import type { FoundChallenge } from "../../../lib/admin/console/console-view";
+import type { LoginSearch } from "../../../lib/admin/console/find-login";
 import { measureHeap } from "../../support/heap";
 import { until } from "../../support/waiting";
 import { ACCOUNT_SID, AUTH_TOKEN, CHALLENGE_SID, FACTOR_SID } from "../../support/webhook-requests";
@@ -376,14 +376,14 @@ describe("a history that processes share", () => {
   });
 });
 
-describe("GET /console/requests/:id", () => {
-  it("has the row, its steps, and where its event is in the queue", async () => {
+describe("the open request of POST /console/view", () => {
+  it("has its row, its steps, and where its event is in the queue", async () => {
     const { app, step } = await startShared({ state: "delayed", attempts: 3, at: new Date(5_000) });
     await app.deliver(approve, { uuid: "a" });
     step("failed", { attempt: 3, durationMs: 7, error: "down" });
     const [row] = await readRows(app);
-    const { body } = await app.call(`/requests/${row?.id}`);
-    expect(body).toEqual({
+    const { open } = await readView(app, { code: "none" }, undefined, row?.id);
+    expect(open).toEqual({
       row,
       steps: [
         {
@@ -400,8 +400,7 @@ describe("GET /console/requests/:id", () => {
       ],
       queued: { state: "delayed", attempts: 3, atMs: 5_000 },
     });
-    const missing = { status: 404, body: { code: "NOT_FOUND" } };
-    expect(await app.call("/requests/unknown-1")).toMatchObject(missing);
+    expect(await readView(app, {}, undefined, "unknown-1")).toHaveProperty("open", null);
   });
 });
 
@@ -435,10 +434,9 @@ describe("POST /console/search", () => {
     const found = await search(app, text);
     const isAda = text === ADA;
     expect(found).toMatchObject({ found: isAda ? 1 : 0, deadLetters: [], waits });
-    const asked = found.challenges.map(({ challengeSid, problem }: FoundChallenge) => [
-      challengeSid,
-      problem,
-    ]);
+    const asked = found.challenges.map(
+      ({ challengeSid, problem }: LoginSearch["challenges"][number]) => [challengeSid, problem],
+    );
     const wait = [CHALLENGE_SID, "NOT_FOUND"];
     expect(asked).toEqual(isAda ? [[OTHER_SID, "NOT_FOUND"], wait] : [wait]);
     expect(app.audits).toEqual([]);
@@ -467,7 +465,9 @@ describe("POST /console/search", () => {
     const { rows, found } = await readShown(app, { text: ADA });
     expect([found, rows.length, rows.at(-1)]).toMatchObject([201, 101, { uuid: "genuine" }]);
     const { challenges } = await search(app, ADA);
-    const sids = challenges.map(({ challengeSid }: FoundChallenge) => challengeSid);
+    const sids = challenges.map(
+      ({ challengeSid }: LoginSearch["challenges"][number]) => challengeSid,
+    );
     expect([sids.length, sids.at(-1)]).toEqual([4, CHALLENGE_SID]);
   });
 

@@ -119,18 +119,21 @@ describeWithBrowser("the page of the webhooks", () => {
     await page.getByRole("alert").getByText("Tick at least one event type.").waitFor();
   });
 
-  it("mends a URL that differs before what follows from it", async () => {
-    const app = await startConsole();
+  it("mends a URL that differs before what follows from it, to the nearest publicUrl", async () => {
+    const publicUrl = ["https://old.example.test/push", "https://new.example.test/push"];
+    const app = await startConsole({ receiver: { publicUrl } });
     app.push.on(["challenge.approved", "factor.created"], () => {});
-    const webhook_url = `${app.publicUrl}/`;
+    const webhook_url = `${publicUrl[1]}/`;
     app.upstream.createWebhook({ webhook_url, event_types: ["challenge.denied"], version: "v1" });
     const page = await openPage(`${app.url}#/webhooks`);
     await page.locator("article .notice").waitFor();
+    expect(await page.locator(".notice mark").allInnerTexts()).toEqual(["/"]);
     expect(await page.locator(".notice button").allInnerTexts()).toEqual([
       "Set webhook_url to publicUrl",
     ]);
     await press(page, "Set webhook_url to publicUrl");
     await page.getByRole("button", { name: "Subscribe to factor.created" }).waitFor();
+    expect(await app.upstream.listWebhooks()).toMatchObject([{ webhook_url: publicUrl[1] }]);
   });
 
   it("says that all is right, and notices later that a webhook differs, on each page", async () => {

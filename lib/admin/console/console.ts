@@ -3,8 +3,9 @@ import * as z from "zod";
 import { inspectReceiver, type ReceiverInspection } from "../../core/door";
 import { PUSH_EVENT_TYPES, type PushWebhooks } from "../../index";
 import { hideUserInfo } from "../../kit/url";
+import { checkWebhooks } from "../client/configuration-drift";
+import type { Webhook } from "../client/webhook";
 import type { Route } from "../http/route";
-import { RouterError } from "../http/router-error";
 import { runForAll } from "./action-lines";
 import { readAssets, type Asset } from "./assets";
 import {
@@ -17,7 +18,7 @@ import { findLogin } from "./find-login";
 import { JournalView } from "./journal-view";
 import type { ConsoleParts, OpenConsole } from "./open-console";
 import { readQueue, type ConsoleQueue } from "./queue-view";
-import { nameEvent, type RequestRow } from "./request-row";
+import type { RequestRow } from "./request-row";
 import { chooseRequests, resendRequest, resendSchema, type ResendChoice } from "./resend";
 import { pollSchema, show } from "./shown-history";
 
@@ -35,6 +36,7 @@ export function createConsole(parts: ConsoleParts): Route[] {
       read(asset.path, (req, _input, _audited, res) => sendAsset(asset, req, res)),
     ),
     read("/console", () => readSettings(opened)),
+    read("/console/webhooks", () => readWebhooks(opened)),
     ...listHistoryRoutes(opened),
     ...(receiver && inspection ? listReceiverRoutes(opened, receiver, inspection) : []),
     ...(queue ? listQueueRoutes(opened, queue) : []),
@@ -49,7 +51,6 @@ function read(path: string, run: Route["run"]): Route {
 export type ConsoleSettings = ReturnType<typeof readSettings>;
 
 function readSettings({ client, receiver: push, inspection, queue, readOnly }: OpenConsole) {
-  const publicUrls = push?.publicUrls.map(hideUserInfo) ?? [];
   return {
     name: inspection?.name,
     readOnly,
@@ -58,13 +59,30 @@ function readSettings({ client, receiver: push, inspection, queue, readOnly }: O
     hasQueue: queue !== undefined,
     receiver: push &&
       inspection && {
-        publicUrls,
-        /** Whether a Webhook can be set to the publicUrl from the page: it has no user info. */
-        isUrlComplete: publicUrls[0] === push.publicUrl,
+        publicUrls: push.publicUrls.map(hideUserInfo),
         tokenCount: inspection.tokenCount,
         handledTypes: push.handledTypes(),
         hasConfirm: inspection.confirm !== undefined,
       },
+  };
+}
+
+/** The Webhooks of the service, and what to mend now. */
+export type ServiceWebhooks = Awaited<ReturnType<typeof readWebhooks>>;
+
+async function readWebhooks({ client, receiver }: OpenConsole) {
+  const webhooks: Webhook[] = [];
+  for await (const webhook of client.webhooks.list()) webhooks.push(webhook);
+  const findings = receiver === undefined ? [] : await checkWebhooks(webhooks, receiver);
+  // The others may follow from a URL that differs: mended before it, events would arrive twice.
+  const causes = findings.filter(({ code }) => code === "URL_DIFFERS");
+  return {
+    webhooks: webhooks.map((webhook) => {
+      const { webhook_url } = webhook;
+      // User info is a password.
+      return { ...webhook, webhook_url: webhook_url && hideUserInfo(webhook_url) };
+    }),
+    findings: causes.length > 0 ? causes : findings,
   };
 }
 
@@ -83,43 +101,16 @@ function listHistoryRoutes(opened: OpenConsole): Route[] {
       input: z.strictObject({ text: z.string().min(1).max(1_100) }),
       run: (_req, { text }: { text: string }) => findLogin(text, opened),
     },
-    read("/console/requests/:id", ({ params }) => readRequest(params.id, opened)),
   ];
 }
 
-/** A request, and where its event is in the queue now. */
-export type RequestDetails = Awaited<ReturnType<typeof readRequest>>;
-
-async function readRequest(id: unknown, { view, queue }: OpenConsole) {
-  const { rows, steps } = await view.read();
-  const row = rows.find((one) => one.id === id);
-  if (row === undefined) {
-    const message = "This request is not in the history, which keeps the last ones for 24 hours.";
-    throw new RouterError(404, "NOT_FOUND", message);
-  }
-  const { uuid = "", accountSid, isAuthenticated } = row;
-  const found = isAuthenticated ? await queue?.find(uuid, { accountSid }) : undefined;
-  return {
-    row,
-    /** What happened to its event after the request, the oldest first. */
-    steps: isAuthenticated ? (steps.get(nameEvent(row)) ?? []) : [],
-    queued: found && {
-      state: found.state as string,
-      attempts: found.attempts,
-      /** When its handlers run next, or failed last. */
-      atMs: found.at?.getTime(),
-    },
-  };
-}
-
 function listReceiverRoutes(
-  { client, queue, journal, view, readActor }: OpenConsole,
+  { queue, journal, view, readActor }: OpenConsole,
   push: PushWebhooks,
   inspection: ReceiverInspection,
 ): Route[] {
   const { redeliver } = inspection;
   return [
-    read("/console/findings", async () => ({ findings: await client.webhooks.check(push) })),
     {
       method: "post",
       path: "/console/resend",

@@ -31,6 +31,9 @@ interface Trace {
   challenge?: z.output<typeof challengeSchema> | undefined;
 }
 
+/** What is known of a login. */
+export type LoginSearch = Awaited<ReturnType<typeof findLogin>>;
+
 /**
  * Finds a login by the identity or the pseudonym of its user, its challenge, its factor or the uuid of
  * an event: in the requests, in the dead letters, in the waits of this process, and at the service. Of a

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { useState } from "preact/hooks";
-import type { ActionLine } from "../console-view";
+import type { ActionLine } from "../action-lines";
 import { ProblemError, runAction, UNREACHABLE } from "./api";
 import { Dialog } from "./dialog";
 import { formatCount, plural } from "./format";

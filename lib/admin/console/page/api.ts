@@ -1,5 +1,6 @@
 import { parseJson } from "../../../kit/text";
-import type { ActionLine, ConsoleSettings } from "../console-view";
+import type { ActionLine } from "../action-lines";
+import type { ConsoleSettings } from "../console";
 import { createStore, Loader } from "./store";
 
 /** The settings of this console: nothing that needs them is drawn before they are loaded. */

@@ -1,8 +1,10 @@
-import type { ChangeRow } from "../console-view";
+import type { ShownHistory } from "../shown-history";
 import { Time } from "./blocks";
 import { plural } from "./format";
 import { journal } from "./journal";
 import { Received } from "./received";
+
+type ChangeRow = ShownHistory["changes"][number];
 
 /** Lists the writes of people whose action begins with one of these words, the newest first. */
 export function listChanges(...words: readonly string[]): readonly ChangeRow[] {

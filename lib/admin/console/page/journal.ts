@@ -1,4 +1,5 @@
-import type { ConsoleView, RequestFilter, ShownHistory } from "../console-view";
+import type { RequestFilter } from "../request-filter";
+import type { ConsoleView, ShownHistory } from "../shown-history";
 import { read } from "./api";
 import { place } from "./route";
 import { Loader } from "./store";
@@ -7,23 +8,27 @@ import { Loader } from "./store";
 export const POLL_MS = 3_000;
 
 /** What the receiver's page shows. */
-interface Reading extends ConsoleView {
+interface Reading extends Omit<ConsoleView, "shown"> {
   filter: RequestFilter;
   /** The part of the address that has the filter. */
   query: string;
+  /** The request of the address. */
+  id: string | undefined;
   shown: ShownHistory;
 }
 
 /** The history of requests, as the filter of the address selects it. */
 export const journal: Loader<Reading> = new Loader(async () => {
   const filter = readFilter();
-  const query = place.value.query.toString();
+  const { id, query } = place.value;
   const earlier = journal.value;
   const isSame = JSON.stringify(filter) === JSON.stringify(earlier?.filter);
   const known = isSame ? earlier : undefined;
-  const view = await read<ConsoleView>("console/view", { filter, position: known?.position });
-  // It has `shown` when that has changed.
-  return { ...known, ...view, filter, query } as Reading;
+  const { position } = known ?? {};
+  const view = await read<ConsoleView>("console/view", { filter, position, id });
+  // It has none when nothing has changed.
+  const shown = (view.shown ?? known?.shown) as ShownHistory;
+  return { ...view, shown, filter, query: query.toString(), id };
 });
 
 /** Reads the filter of the address; a time of one number is minutes until now. */

@@ -1,15 +1,15 @@
 import type { CreatedKey, Key } from "../../client/key";
 import { Button, WriteButton } from "./action";
-import { change, send, settings } from "./api";
+import { change, read, send, settings } from "./api";
 import { LoadedPage, Notice, Pill } from "./blocks";
 import { Changes } from "./changes";
 import { Dialog, openDialog, TextField } from "./dialog";
 import { formatDate } from "./format";
 import { CopyButton, Fact, Received } from "./received";
 import { createStore, Loader } from "./store";
-import { listAll } from "./webhooks";
 
-const keys = new Loader(() => listAll<Key>("keys"));
+/** The newest 1,000. */
+const keys = new Loader(() => read<{ keys: Key[] }>("keys?page_size=1000"));
 /** New keys whose secret was not stored yet; each stays until its user says so. */
 const createdKeys = createStore<readonly CreatedKey[]>([]);
 
@@ -22,7 +22,7 @@ export function KeysPage() {
   const create = <WriteButton label="Create key" class="primary" run={openKeyForm} />;
   return (
     <LoadedPage title="Keys" loader={keys} refreshMs={60_000} create={create}>
-      {(all) => [
+      {({ keys: all }) => [
         <Changes of={["key"]} />,
         <div class="panel keys">
           {all.map((key) => (

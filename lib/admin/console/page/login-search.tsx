@@ -1,4 +1,4 @@
-import type { FoundChallenge, LoginSearch } from "../console-view";
+import type { LoginSearch } from "../find-login";
 import { read } from "./api";
 import { LoadedValue, Time } from "./blocks";
 import { formatAge, formatDate, plural } from "./format";
@@ -67,7 +67,7 @@ function describeUntold(problem: string | undefined): string {
 }
 
 /** What the service says of a challenge, and what became of its webhook requests. */
-function ChallengeState(challenge: FoundChallenge) {
+function ChallengeState(challenge: LoginSearch["challenges"][number]) {
   const { challengeSid, status, date_responded, problem, requests, bad } = challenge;
   const at = date_responded === null ? "" : ` at ${formatDate(date_responded)}`;
   const said = problem === undefined ? `says ${status}${at}` : describeUntold(problem);

@@ -1,4 +1,4 @@
-import type { Rejections, ShownHistory } from "../console-view";
+import type { ShownHistory } from "../shown-history";
 import { Notice, Time, type Tone } from "./blocks";
 import { formatCount, formatDate, plural } from "./format";
 import { queue } from "./queue-page";
@@ -73,7 +73,7 @@ export function Notices({ shown }: { shown: ShownHistory }) {
 }
 
 /** The rejected requests by code, with their last senders: they tell an attack from a mistake. */
-export function RejectedRequests({ rejections }: { rejections: readonly Rejections[] }) {
+export function RejectedRequests({ rejections }: ShownHistory["totals"]) {
   if (rejections.length === 0) return null;
   const sum = (name: "count" | "lately") => rejections.reduce((all, one) => all + one[name], 0);
   return (

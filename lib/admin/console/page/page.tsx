@@ -11,7 +11,7 @@ import { IdleQueue, queue, QueuePage } from "./queue-page";
 import { RequestsPage } from "./requests-page";
 import { linkTo, place } from "./route";
 import { useEvery, useStores, type Loader } from "./store";
-import { findings, webhooks } from "./webhooks";
+import { webhooks } from "./webhooks";
 import { WebhooksPage } from "./webhooks-page";
 
 const QUEUE_REFRESH_MS = 15_000;
@@ -68,7 +68,7 @@ function Console() {
             <a key={id} href={linkTo(id)} aria-current={id === shown.id ? "page" : undefined}>
               {name}
               {id === "webhooks" && (
-                <Badge loader={findings} count={findings.value?.length} thing="finding" />
+                <Badge loader={webhooks} count={webhooks.value?.findings.length} thing="finding" />
               )}
               {id === "queue" && (
                 <Badge loader={queue} count={queue.value?.deadLetters} thing="dead letter" />

@@ -1,4 +1,5 @@
-import type { DeadLetterGroup, DeadLetterRow, DeadLetterChoice, QueueView } from "../console-view";
+import type { DeadLetterChoice } from "../dead-letter-choice";
+import type { DeadLetterGroup, DeadLetterRow, QueueView } from "../queue-view";
 import { WriteButton } from "./action";
 import { ActionDialog, runAndDescribe } from "./action-dialog";
 import { read } from "./api";

@@ -1,7 +1,6 @@
 import type { ComponentChildren } from "preact";
 import { escapeControls } from "../../../kit/text";
 import { Button } from "./action";
-import { readPublicUrl } from "./api";
 import { linkToRequests } from "./route";
 
 /**
@@ -59,9 +58,9 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
 /** The link to the requests with a text, such as a SID. */
 export const RequestsLink = ({ q }: { q: string }) => <a href={linkToRequests({ q })}>{q}</a>;
 
-/** A URL above the publicUrl; the part that differs is marked. */
-export function UrlDifference({ label, url }: { label: string; url: string }) {
-  const publicUrl = readPublicUrl();
+/** A URL above that of the receiver; the part that differs is marked. */
+export function UrlDifference(props: { label: string; url: string; to: string }) {
+  const { label, url, to: publicUrl } = props;
   const shorter = Math.min(url.length, publicUrl.length);
   let start = 0;
   while (start < shorter && url[start] === publicUrl[start]) start++;

@@ -1,18 +1,22 @@
 import { useEffect, useRef } from "preact/hooks";
-import type { Explanation, QueuedState, RequestDetails, RequestRow } from "../console-view";
+import type { RequestRow } from "../request-row";
+import type { RequestDetails } from "../shown-history";
 import { readPublicUrl, settings } from "./api";
-import { LoadedValue, Pill, Time } from "./blocks";
+import { Pill, Time } from "./blocks";
 import { formatDuration, formatTime, plural } from "./format";
 import { Fact, Received, RequestsLink, UrlDifference } from "./received";
 import { ResendButton } from "./resend";
 import { linkTo, place } from "./route";
-import type { Loader } from "./store";
-import { UrlButton, webhooks } from "./webhooks";
+import { webhooks } from "./webhooks";
+import { MendButton } from "./webhooks-page";
 
-const REFRESH_MS = 5_000;
+interface OpenProps {
+  row: RequestRow;
+  details: RequestDetails | null | undefined;
+}
 
 /** All that is known of a request. */
-export function OpenRequest({ row, loader }: { row: RequestRow; loader: Loader<RequestDetails> }) {
+export function OpenRequest({ row, details }: OpenProps) {
   const { id } = row;
   const ref = useRef<HTMLDivElement>(null);
   useEffect(() => {
@@ -23,9 +27,7 @@ export function OpenRequest({ row, loader }: { row: RequestRow; loader: Loader<R
   return (
     <div class="box" ref={ref}>
       <RequestFacts {...row} />
-      <LoadedValue loader={loader} refreshMs={REFRESH_MS} what="details of the request">
-        {(details) => <TimeLine {...details} row={row} />}
-      </LoadedValue>
+      {details ? <TimeLine {...details} /> : <p class="state">Loading.</p>}
     </div>
   );
 }
@@ -102,7 +104,7 @@ const Moment = ({ name, atMs, texts = [] }: MomentProps) => (
   </Fact>
 );
 
-function QueueState(props: QueuedState & { uuid: string | undefined }) {
+function QueueState(props: NonNullable<RequestDetails["queued"]> & { uuid: string | undefined }) {
   const { state, attempts, atMs, uuid } = props;
   const when = { dead: "failed last", delayed: "runs again" }[state] ?? "since";
   return (
@@ -117,18 +119,28 @@ function QueueState(props: QueuedState & { uuid: string | undefined }) {
 
 const SUBJECTS: Record<string, string> = { URL: "Signed URL", TOKEN: "Fingerprint of the token" };
 
-function Cause({ code, cause, isProven, fix, subject = "", others }: Explanation) {
+function Cause({
+  code,
+  cause,
+  isProven,
+  fix,
+  subject = "",
+  others,
+}: NonNullable<RequestRow["explanation"]>) {
   const isUrl = code.startsWith("URL_") && isProven;
   const differs = isUrl && subject !== readPublicUrl();
   const [kind = ""] = code.split("_", 1);
-  const webhook = isUrl && webhooks.value?.find(({ webhook_url }) => webhook_url === subject);
+  const { webhooks: all = [], findings = [] } = webhooks.value ?? {};
+  const webhook = isUrl && all.find(({ webhook_url }) => webhook_url === subject);
+  const finding =
+    webhook && findings.find((one) => one.sid === webhook.sid && one.code === "URL_DIFFERS");
   return (
     <>
       <p class="cause">
         {cause} <Pill tone="info">{isProven ? "proven" : "likely"}</Pill>
       </p>
       {differs ? (
-        <UrlDifference label="signed" url={subject} />
+        <UrlDifference label="signed" url={subject} to={readPublicUrl()} />
       ) : (
         <dl class="facts">
           <Fact name={SUBJECTS[kind] ?? "Parameter"}>{subject !== "" && subject}</Fact>
@@ -140,8 +152,11 @@ function Cause({ code, cause, isProven, fix, subject = "", others }: Explanation
       </p>
       {webhook && (
         <p>
-          The webhook with this URL is <Received text={webhook.friendly_name} />.{" "}
-          {differs && <UrlButton webhook={webhook} />}
+          The webhook with this URL is{" "}
+          <a href={linkTo("webhooks", webhook.sid)}>
+            <Received text={webhook.friendly_name} />
+          </a>
+          . {finding && <MendButton webhook={webhook} finding={finding} />}
         </p>
       )}
       {others.length > 0 && (

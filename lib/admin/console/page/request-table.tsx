@@ -1,12 +1,12 @@
 import { Fragment, type TdHTMLAttributes } from "preact";
-import type { RequestDetails, RequestRow } from "../console-view";
+import type { RequestRow } from "../request-row";
+import type { RequestDetails } from "../shown-history";
 import { settings } from "./api";
 import { Pill, Time, type Tone } from "./blocks";
 import { formatDuration, formatTime, timeZone } from "./format";
 import { Received } from "./received";
 import { OpenRequest } from "./request-details";
 import { place, replacePlace } from "./route";
-import type { Loader } from "./store";
 
 const toneOf = (state: string): Tone =>
   /rejected|failed|dead/.test(state)
@@ -19,8 +19,8 @@ const COLUMNS = ["Time", "Event", "Entity", "Result", "Duration", "More"];
 
 interface TableProps {
   rows: readonly RequestRow[];
-  /** The details of the row that is open. */
-  details: Loader<RequestDetails> | undefined;
+  /** The details of the row that is open; undefined until they are loaded. */
+  details: RequestDetails | null | undefined;
 }
 
 /** The list of requests, the newest first. Where its columns do not fit, a row has several lines. */
@@ -41,10 +41,10 @@ export function RequestTable({ rows, details }: TableProps) {
         {rows.map((row) => (
           <Fragment key={row.id}>
             <RequestLine row={row} />
-            {details && row.id === place.value.id && (
+            {row.id === place.value.id && (
               <tr role="row" class={`details ${toneOf(row.state)}`} id="details">
                 <Cell colSpan={6}>
-                  <OpenRequest row={row} loader={details} />
+                  <OpenRequest row={row} details={details} />
                 </Cell>
               </tr>
             )}

@@ -1,8 +1,9 @@
-import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import type { RequestDetails, RequestRow, ShownHistory, TokenUse } from "../console-view";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { RequestRow } from "../request-row";
+import type { ShownHistory } from "../shown-history";
 import { Button } from "./action";
-import { read, readPublicUrl, settings } from "./api";
-import { Cards, LoadedValue, Time } from "./blocks";
+import { readPublicUrl, settings } from "./api";
+import { Cards, Notice, Time } from "./blocks";
 import { formatAge, formatCount, formatDate, plural } from "./format";
 import { journal } from "./journal";
 import { FoundLogin, searchLogin } from "./login-search";
@@ -13,14 +14,13 @@ import { RequestFilter } from "./request-filter";
 import { RequestTable } from "./request-table";
 import { ResendFailedButton } from "./resend";
 import { place } from "./route";
-import { Loader } from "./store";
 import { TrafficChart } from "./traffic-chart";
 
 /** The page of the receiver: its requests, the rejected ones, and why. */
 export function RequestsPage() {
-  const { query, isLinked } = place.value;
+  const { id, query, isLinked } = place.value;
   useEffect(() => void (isLinked && searchLogin(query.get("q") ?? "")), [query]);
-  useEffect(() => void journal.reload(), [query.toString()]);
+  useEffect(() => void journal.reload(), [query.toString(), id]);
   const { shown } = journal.value ?? {};
   return (
     <section aria-label="Receiver">
@@ -31,7 +31,7 @@ export function RequestsPage() {
         <Notices shown={shown} />,
         <TotalCards {...shown} />,
         shown.totals.received > 0 && <TrafficChart {...shown} />,
-        <RejectedRequests rejections={shown.totals.rejections} />,
+        <RejectedRequests {...shown.totals} />,
       ]}
       <div class="panel">
         {shown ? <RequestList shown={shown} /> : <p class="state">Loading.</p>}
@@ -42,15 +42,14 @@ export function RequestsPage() {
 
 /** The list with its filters. */
 function RequestList({ shown }: { shown: ShownHistory }) {
-  const { found, failed, dropped, isShared, sinceMs } = shown;
-  const details = useDetails(place.value.id);
+  const { found, dropped, isShared, sinceMs } = shown;
   const { rows, more, release } = useShownRows(shown.rows);
-  const { query, process } = journal.value ?? {};
+  const { query, process, open, id: readId } = journal.value ?? {};
   const { id, query: filter } = place.value;
-  const isListed = rows.some((row) => row.id === id);
-  // Above the others, when it is not one of them.
-  const linked = isListed ? undefined : details?.value?.row;
+  const details = readId === id ? open : undefined;
   const isCurrent = query === filter.toString();
+  // Above the others, when it is not one of them.
+  const linked = details && rows.every((row) => row.id !== id) ? [details.row] : [];
   return (
     <>
       <div class="panel-head">
@@ -64,7 +63,7 @@ function RequestList({ shown }: { shown: ShownHistory }) {
           {filter.size > 0 && (isCurrent ? `${plural(found, "request")} found.` : "Searching.")}
         </small>
         <div class="buttons">
-          <ResendFailedButton failed={failed} />
+          <ResendFailedButton {...shown} />
           {more > 0 && <Button label={`Show ${formatCount(more)} new`} run={release} />}
           {rows.length > 0 && <Button label="Export JSONL" run={() => download(rows)} />}
           <RehearseButton />
@@ -72,12 +71,12 @@ function RequestList({ shown }: { shown: ShownHistory }) {
       </div>
       <RequestFilter />
       <FoundLogin />
-      {details && !isListed && !linked && (
-        <LoadedValue key={details} loader={details} what="request of the link">
-          {() => null}
-        </LoadedValue>
+      {details === null && (
+        <Notice tone="bad" title="The request of the link is not in the history.">
+          It keeps the last requests for 24 hours.
+        </Notice>
       )}
-      <RequestTable rows={linked ? [linked, ...rows] : rows} details={details} />
+      <RequestTable rows={[...linked, ...rows]} details={details} />
       <p class="state">{describeEnd(shown, rows.length)}</p>
       {dropped > 0 && (
         <p class="state">{formatCount(dropped)} more arrived too fast to be listed.</p>
@@ -91,15 +90,6 @@ function describeEnd({ found, totals }: ShownHistory, count: number): string {
   if (count > 0) return `The newest ${count} of ${formatCount(found)}.`;
   if (totals.received > 0) return "No request matches this filter.";
   return `No webhook request has arrived yet. The receiver expects them at ${readPublicUrl()}.`;
-}
-
-/** The details of the request that is open. */
-function useDetails(id: string | undefined): Loader<RequestDetails> | undefined {
-  const path = `console/requests/${encodeURIComponent(id ?? "")}`;
-  return useMemo(
-    () => (id === undefined ? undefined : new Loader(() => read<RequestDetails>(path))),
-    [id],
-  );
 }
 
 /**
@@ -165,7 +155,9 @@ function TotalCards({ totals, sinceMs }: ShownHistory) {
   );
 }
 
-function describeToken({ count, lastAtMs }: TokenUse["tokens"][number], index: number): string {
+type TokenUse = ShownHistory["totals"]["rotation"][number]["tokens"][number];
+
+function describeToken({ count, lastAtMs }: TokenUse, index: number): string {
   const last = lastAtMs === undefined ? "" : `, the last at ${formatDate(lastAtMs)}`;
   return `token ${index + 1}: ${plural(count, "request")}${last}`;
 }

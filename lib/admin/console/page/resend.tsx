@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import type { FailedRequests } from "../console-view";
+import type { ShownHistory } from "../shown-history";
 import { WriteButton } from "./action";
 import { ActionDialog } from "./action-dialog";
 import { settings } from "./api";
@@ -10,7 +10,7 @@ import { journal } from "./journal";
 import { Fact } from "./received";
 
 /** Runs the handlers again of all that the filter selects and that failed. */
-export function ResendFailedButton({ failed }: { failed: FailedRequests }) {
+export function ResendFailedButton({ failed }: ShownHistory) {
   const { count, users, errors, firstAtMs, lastAtMs = 0 } = failed;
   if (firstAtMs === undefined) return null;
   // Without seconds.

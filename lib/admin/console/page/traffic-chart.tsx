@@ -1,4 +1,4 @@
-import type { ShownHistory } from "../console-view";
+import type { ShownHistory } from "../shown-history";
 import { Time } from "./blocks";
 import { formatCount, formatDate } from "./format";
 import { linkToRequests, place, replacePlace } from "./route";

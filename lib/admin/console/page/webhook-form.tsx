@@ -31,7 +31,6 @@ async function saveEdits(body: object, webhook: Webhook): Promise<string> {
 /** Opens the form of a webhook, or of a new one. */
 export function openWebhookForm(webhook?: Webhook): void {
   const { receiver, eventTypes } = settings;
-  const suggestedUrl = receiver?.isUrlComplete === true ? readPublicUrl() : "";
   async function submit(data: FormData): Promise<string> {
     const types = data.getAll("event_types");
     if (types.length === 0) throw new ProblemError(0, "", "Tick at least one event type.");
@@ -59,7 +58,7 @@ export function openWebhookForm(webhook?: Webhook): void {
         type="url"
         required
         maxLength={2_048}
-        defaultValue={webhook?.webhook_url ?? suggestedUrl}
+        defaultValue={webhook?.webhook_url ?? readPublicUrl()}
         hint="The service signs it byte for byte: it must equal the publicUrl of the receiver that it reaches."
       />
       <Choices

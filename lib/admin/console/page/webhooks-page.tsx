@@ -1,6 +1,6 @@
 import type { Finding, Webhook } from "../../client/webhook";
 import { WriteButton } from "./action";
-import { change, describeProblem, settings } from "./api";
+import { change, readPublicUrl, settings } from "./api";
 import { LoadedPage, Notice, Pill } from "./blocks";
 import { Changes, listChanges } from "./changes";
 import { Dialog, openDialog } from "./dialog";
@@ -8,44 +8,24 @@ import { formatDate } from "./format";
 import { Fact, Received, UrlDifference } from "./received";
 import { linkTo, useTarget } from "./route";
 import { openWebhookForm } from "./webhook-form";
-import { ChangeButton, findings, webhooks } from "./webhooks";
-
-/** Lists the findings to mend now. */
-function listFindings(): readonly Finding[] {
-  if (findings.error !== undefined) return [];
-  const all = findings.value ?? [];
-  // The others may follow from a URL that differs: mended before it, events would arrive twice.
-  const causes = all.filter(({ code }) => code === "URL_DIFFERS");
-  return causes.length > 0 ? causes : all;
-}
+import { webhooks } from "./webhooks";
 
 /** The page of the webhooks, with the differences between them and the receiver. */
 export function WebhooksPage() {
-  const found = listFindings();
-  const missing = found.find(({ sid }) => sid === undefined);
   const create = (
     <WriteButton label="Create webhook" class="primary" run={() => openWebhookForm()} />
   );
   return (
     <LoadedPage title="Webhooks" loader={webhooks} create={create}>
-      {(list) => (
+      {({ webhooks: list, findings }) => (
         <>
-          {findings.error !== undefined && (
-            <Notice tone="bad" title="The comparison with the receiver failed.">
-              {describeProblem(findings.error)}
-            </Notice>
-          )}
-          {missing && <FindingNotice finding={missing} />}
-          {settings.receiver && findings.error === undefined && findings.value?.length === 0 && (
+          {listNotices(findings)}
+          {settings.receiver && findings.length === 0 && (
             <Notice tone="good" title="The webhooks match the receiver." />
           )}
           <Changes of={["webhook"]} />
           {list.map((webhook) => (
-            <WebhookPanel
-              key={webhook.sid}
-              webhook={webhook}
-              findings={found.filter(({ sid }) => sid === webhook.sid)}
-            />
+            <WebhookPanel key={webhook.sid} webhook={webhook} findings={findings} />
           ))}
           {list.length === 0 && (
             <p class="panel state">
@@ -59,7 +39,7 @@ export function WebhooksPage() {
 }
 
 function WebhookPanel(props: { webhook: Webhook; findings: readonly Finding[] }) {
-  const { webhook, findings: own } = props;
+  const { webhook, findings } = props;
   const { sid, status, webhook_method, webhook_url } = webhook;
   const titleId = `name-${sid}`;
   const about = { "aria-describedby": titleId };
@@ -98,9 +78,7 @@ function WebhookPanel(props: { webhook: Webhook; findings: readonly Finding[] })
         <Fact name="Updated">{formatDate(webhook.date_updated)}</Fact>
         <Fact name="Changed here">{last && `by ${last.by}, ${formatDate(last.atMs)}`}</Fact>
       </dl>
-      {own.map((finding) => (
-        <FindingNotice key={finding.message} finding={finding} webhook={webhook} />
-      ))}
+      {listNotices(findings, webhook)}
     </article>
   );
 }
@@ -121,26 +99,26 @@ function askToDelete({ sid, friendly_name, webhook_url }: Webhook): void {
 /** Findings with which the receiver gets no request, or rejects each. */
 const BROKEN: ReadonlySet<Finding["code"]> = new Set(["NOT_CONFIGURED", "URL_DIFFERS", "DISABLED"]);
 
-interface FindingProps {
-  finding: Finding;
-  /** Undefined when none has the URL of the receiver. */
-  webhook?: Webhook;
-}
-
-function FindingNotice(props: FindingProps) {
-  const { code, message, fix } = props.finding;
-  return (
-    <Notice
-      tone={BROKEN.has(code) ? "bad" : "warn"}
-      title={<Received text={message} />}
-      button={<MendButton {...props} />}
-    >
-      {fix}
-      {code === "URL_DIFFERS" && (
-        <UrlDifference label="webhook_url" url={props.webhook?.webhook_url ?? ""} />
-      )}
-    </Notice>
-  );
+/** Lists the findings about a webhook; without one, that none has the URL of the receiver. */
+function listNotices(findings: readonly Finding[], webhook?: Webhook) {
+  const own = findings.filter(({ sid }) => sid === webhook?.sid);
+  return own.map((finding) => {
+    const { code, message, fix, mend } = finding;
+    const { webhook_url = readPublicUrl() } = mend?.action === "update" ? mend.change : {};
+    return (
+      <Notice
+        key={message}
+        tone={BROKEN.has(code) ? "bad" : "warn"}
+        title={<Received text={message} />}
+        button={webhook && <MendButton webhook={webhook} finding={finding} />}
+      >
+        {fix}
+        {code === "URL_DIFFERS" && (
+          <UrlDifference label="webhook_url" url={webhook?.webhook_url ?? ""} to={webhook_url} />
+        )}
+      </Notice>
+    );
+  });
 }
 
 const CHANGE_LABELS: Partial<Record<Finding["code"], string>> = {
@@ -152,13 +130,15 @@ const CHANGE_LABELS: Partial<Record<Finding["code"], string>> = {
   EVENT_NOT_HANDLED: "Unsubscribe from",
 };
 
-function MendButton({ finding, webhook }: FindingProps) {
+/** The button that mends a finding; none where a person has to decide. */
+export function MendButton({ finding, webhook }: { finding: Finding; webhook: Webhook }) {
   const { code, mend, eventType = "" } = finding;
-  if (webhook === undefined) return null;
   if (mend?.action === "update") {
     const look = BROKEN.has(code) ? "primary" : "";
     const label = `${CHANGE_LABELS[code]} ${eventType}`.trim();
-    return <ChangeButton webhook={webhook} label={label} body={mend.change} class={look} />;
+    const path = `webhooks/${webhook.sid}`;
+    const update = () => change(webhooks, `Done: ${label}.`, "PATCH", path, mend.change);
+    return <WriteButton label={label} run={update} class={look} />;
   }
   if (mend?.action !== "delete") return null;
   const run = () => askToDelete(webhook);
