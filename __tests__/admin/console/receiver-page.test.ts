@@ -29,7 +29,7 @@ describeWithBrowser("the receiver's page", () => {
     await line.getByText("attempt 2").waitFor();
     await app.deliver("challenge.approved", { ...JANE, entity_identity: "another" });
     await line.getByText("200 conflict").waitFor();
-    await page.getByText("1 request reused a uuid").waitFor();
+    await page.locator(".card", { hasText: "Duplicates" }).getByText("1 conflict").waitFor();
     await page.getByText("token 1: 3 requests, the last at").waitFor();
     await app.deliver("factor.verified", {}, { version: "v1", authToken: OLD_TOKEN });
     await line.getByText("factor.verified v1 · token 2 of 2").waitFor();

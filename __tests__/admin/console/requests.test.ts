@@ -3,6 +3,7 @@ import { eventFixture } from "express-push-verification/testing";
 import type { EventStatus } from "../../../lib/durable";
 import type { Journal, NewEntry } from "../../../lib/core/journal/journal";
 import type { LoginSearch } from "../../../lib/admin/console/find-login";
+import type { ShownHistory } from "../../../lib/admin/console/shown-history";
 import { measureHeap } from "../../support/heap";
 import { until } from "../../support/waiting";
 import { ACCOUNT_SID, AUTH_TOKEN, CHALLENGE_SID, FACTOR_SID } from "../../support/webhook-requests";
@@ -34,7 +35,10 @@ async function startShared(find?: object) {
   return { app, queue, journal, step };
 }
 
-const sum = (counts: readonly number[]) => counts.reduce((total, count) => total + count, 0);
+function sumBars(bars: ShownHistory["bars"]): [accepted: number, bad: number] {
+  const sum = (name: "accepted" | "bad") => bars.reduce((total, bar) => total + bar[name], 0);
+  return [sum("accepted"), sum("bad")];
+}
 
 describe("POST /console/view", () => {
   it("has each request, the newest first, and the totals", async () => {
@@ -179,13 +183,13 @@ describe("POST /console/view", () => {
     expect(await readRows(app)).toMatchObject([{ state: "handled" }]);
     fail(new Error(`${ADA} is away`));
     await until(async () => (await readRows(app, { state: "failed" })).length === 1);
-    const { rows, totals, minutes } = await readShown(app);
+    const { rows, totals, bars } = await readShown(app);
     expect(rows).toMatchObject([{ status: 200, failure: "<entity_identity> is away" }]);
     expect(totals).toMatchObject({ received: 1, attempts: { failed: 1 } });
-    expect([sum(minutes.accepted), sum(minutes.bad)]).toEqual([1, 1]);
+    expect(sumBars(bars)).toEqual([1, 1]);
   });
 
-  it("counts requests by the minute for 24 hours", async () => {
+  it("counts requests by the quarter of an hour for a day", async () => {
     const app = await startConsole();
     await app.deliver();
     await app.deliver(approve, {}, WRONG);
@@ -193,13 +197,12 @@ describe("POST /console/view", () => {
     const now = jest.spyOn(Date, "now");
     for (const [minutes, count] of [
       [0, 1],
-      [1_438, 1],
+      [1_420, 1],
       [1_500, 0],
     ] as const) {
       now.mockReturnValue(nowMs + minutes * MINUTE_MS);
-      const { accepted, bad } = (await readShown(app)).minutes;
-      const found = [accepted.length, sum(accepted), sum(bad)];
-      expect([minutes, found]).toEqual([minutes, [1_440, count, count]]);
+      const { bars } = await readShown(app);
+      expect([minutes, bars.length, sumBars(bars)]).toEqual([minutes, 96, [count, count]]);
     }
     now.mockRestore();
   });
@@ -358,7 +361,7 @@ describe("a history that processes share", () => {
     const { app, journal } = await startShared();
     const retry = "/dead-letters/retry";
     await app.call(retry, {});
-    await app.call(retry, { deadLetters: [{ uuid: "a", accountSid: ACCOUNT_SID }] });
+    await app.call(retry, { uuid: "a", accountSid: ACCOUNT_SID });
     const headers = { "Content-Type": "application/json", Origin: "https://evil.example" };
     await fetch(`${app.url}console${retry}`, { method: "POST", headers, body: "{}" });
     for (const build of ["a", "a", "b", "a"]) {

@@ -14,11 +14,10 @@ useConsoles();
 const approve = "challenge.approved";
 const FAILED = { filter: {}, untilMs: Date.UTC(2100) };
 
-/** Runs the request of each uuid again. */
-async function resend(app: ConsoleApp, ...uuids: string[]) {
-  const rows = await readRows(app);
-  const ids = uuids.map((uuid) => rows.find((row) => row.uuid === uuid)?.id ?? uuid);
-  return act(app, "/resend", { ids });
+/** Runs the request of a uuid again. */
+async function resend(app: ConsoleApp, uuid: string) {
+  const row = (await readRows(app)).find((one) => one.uuid === uuid);
+  return act(app, "/resend", { id: row?.id ?? uuid });
 }
 
 const result = (changed: number, ...problems: unknown[]) => ({ result: { changed, problems } });
@@ -52,7 +51,7 @@ describe("without a queue", () => {
     isTrue = false;
     expect(await resend(app, "a")).toMatchObject(result(0, "NOT_CONFIRMED"));
     const [, dropped] = await readRows(app);
-    expect(await act(app, "/resend", { ids: [dropped?.id] })).toMatchObject(
+    expect(await act(app, "/resend", { id: dropped?.id })).toMatchObject(
       result(0, expect.any(String)),
     );
     const audit = { action: "request.resend", actor: "alice", status: 200, uuid: "a" };
@@ -113,7 +112,7 @@ describe("without a queue", () => {
     await app.deliver(approve, { uuid: "a" });
     expect(await resend(app, "a")).toMatchObject(result(0, expect.stringMatching("No handler")));
     expect(await resend(app, "unknown-1")).toMatchObject({ count: 0, ...result(0) });
-    expect(await act(app, "/resend", { ids: [] })).toMatchObject({ status: 400 });
+    expect(await act(app, "/resend", {})).toMatchObject({ status: 400 });
   });
 });
 
@@ -188,7 +187,7 @@ describe("with a queue", () => {
     expect(await act(app, "/resend", FAILED)).toMatchObject({ done: 1, count: 2, error });
     expect(app.audits).toMatchObject([{ count: 1, code: "STORE_UNAVAILABLE" }]);
     const { rows } = await readShown(app);
-    const first = { ids: [rows[0]?.id] };
+    const first = { id: rows[0]?.id };
     expect(await act(app, "/resend", first)).toMatchObject({ code: "STORE_UNAVAILABLE" });
   });
 });

@@ -58,7 +58,7 @@ describeWithRedis("with a queue in Redis", () => {
 
     const { groups } = (await one.app.call("/queue")).body;
     expect(groups).toMatchObject([{ count: 2, users: 2, error: expect.stringContaining(masked) }]);
-    const discard = { deadLetters: [{ uuid: "b", accountSid: rows[1]?.accountSid }] };
+    const discard = { uuid: "b", accountSid: rows[1]?.accountSid };
     await act(one.app, "/dead-letters/discard", discard);
     isUp = true;
     const choice = { filter: {}, untilMs: Date.now() };

@@ -141,16 +141,16 @@ function listQueueRoutes(
     input: deadLetterChoiceSchema,
     async run(req, choice: DeadLetterChoice, audited, res) {
       const by = await readActor(req);
-      const isList = "deadLetters" in choice;
-      const count = isList ? choice.deadLetters.length : choice.count;
-      if (isList && count === 1) audited.uuid = choice.deadLetters[0]?.uuid;
+      const isOne = "uuid" in choice;
+      const count = isOne ? 1 : choice.count;
+      if (isOne) audited.uuid = choice.uuid;
       const all = chooseDeadLetters(queue, choice);
       await runForAll(res, audited, count, all, async (name: DeadLetterName) => {
         const { uuid, accountSid, receiver } = name;
         const isChanged = await queue[change](uuid, { accountSid, receiver, by });
         if (!isChanged) return "It is no dead letter any more.";
         // Of a dead letter that has it, and not any text of a client.
-        if (!isList) audited.error = choice.error;
+        if (!isOne) audited.error = choice.error;
         return undefined;
       });
     },

@@ -12,7 +12,7 @@ export type DeadLetterName = z.output<typeof nameSchema>;
 
 /** The schema of a {@link DeadLetterChoice}. */
 export const deadLetterChoiceSchema = z.union([
-  z.strictObject({ deadLetters: z.array(nameSchema).min(1).max(1_000) }),
+  nameSchema,
   z.strictObject({
     error: z.string().max(1_000).optional(),
     count: z.int().min(1),
@@ -20,7 +20,7 @@ export const deadLetterChoiceSchema = z.union([
   }),
 ]);
 
-/** Some dead letters; or all with an error, or with any, that had failed until then. */
+/** A dead letter; or all with an error, or with any, that had failed until then. */
 export type DeadLetterChoice = z.output<typeof deadLetterChoiceSchema>;
 
 /** Lists the dead letters of a choice, the oldest first. */
@@ -28,8 +28,8 @@ export async function* chooseDeadLetters(
   queue: ConsoleQueue,
   choice: DeadLetterChoice,
 ): AsyncGenerator<DeadLetterName> {
-  if ("deadLetters" in choice) {
-    yield* choice.deadLetters;
+  if ("uuid" in choice) {
+    yield choice;
     return;
   }
   let left = choice.count;

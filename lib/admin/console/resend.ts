@@ -8,11 +8,11 @@ import type { RequestRow } from "./request-row";
 
 /** The schema of a {@link ResendChoice}. */
 export const resendSchema = z.union([
-  z.strictObject({ ids: z.array(z.string().max(100)).min(1).max(1_000) }),
+  z.strictObject({ id: z.string().max(100) }),
   z.strictObject({ filter: filterSchema, untilMs: z.number() }),
 ]);
 
-/** Some requests, or what failed of a filter until the response that counted it. */
+/** A request, or what failed of a filter until the response that counted it. */
 export type ResendChoice = z.output<typeof resendSchema>;
 
 /** Lists the requests of a choice that may run again, the oldest first. */
@@ -21,10 +21,7 @@ export async function chooseRequests(
   choice: ResendChoice,
   journal: Journal,
 ): Promise<readonly RequestRow[]> {
-  if ("ids" in choice) {
-    const ids = new Set(choice.ids);
-    return rows.filter(({ id }) => ids.has(id)).toReversed();
-  }
+  if ("id" in choice) return rows.filter(({ id }) => id === choice.id);
   const failed = selectFailed(await selectRows(rows, choice.filter, journal), rows);
   return failed.filter(({ atMs }) => atMs <= choice.untilMs);
 }

@@ -13,7 +13,7 @@ import {
 } from "./request-filter";
 import { listCauses } from "./rejections";
 import { nameEvent } from "./request-row";
-import { listMinutes, sumCounts } from "./totals";
+import { listBars, sumCounts } from "./totals";
 
 const MAX_ROWS = 200;
 const MAX_CLAIMS = 100;
@@ -51,7 +51,7 @@ async function showHistory(
     failed: describeFailed(selectFailed(found, rows)),
     causes: listCauses(rows),
     totals: sumCounts(counts, rows, inspection?.tokenCount),
-    minutes: listMinutes(counts),
+    bars: listBars(counts),
     builds,
     changes,
   };

@@ -3,8 +3,8 @@ import { keepNewest } from "../../kit/keep-newest";
 import { listRejections } from "./rejections";
 import type { RequestRow } from "./request-row";
 
-const MINUTE_MS = 60_000;
-const DAY_MINUTES = 24 * 60;
+const BAR_MS = 15 * 60_000;
+const DAY_BARS = 96;
 const MAX_SHOWN_ACCOUNTS = 10;
 const MAX_TOKENS = 16;
 
@@ -59,21 +59,19 @@ function listTokenUse(counts: readonly Count[], tokenCount: number) {
     .map(([accountSid, tokens]) => ({ accountSid, tokens }));
 }
 
-/** Counts the requests, and the attempts that failed, of the last 24 hours by the minute. */
-export function listMinutes(counts: readonly Count[]) {
-  const startMs = (Math.floor(Date.now() / MINUTE_MS) - DAY_MINUTES + 1) * MINUTE_MS;
-  const create = () => Array.from({ length: DAY_MINUTES }, () => 0);
-  const minutes = { startMs, accepted: create(), bad: create() };
-  for (const { name, minuteMs, count } of counts) {
-    const index = (minuteMs - startMs) / MINUTE_MS;
-    const isBad = BAD.has(name);
-    const isCounted = isBad || name.startsWith("result:");
-    if (isCounted && index in minutes.accepted) {
-      const series = minutes[isBad ? "bad" : "accepted"];
-      series[index] = (series[index] ?? 0) + count;
-    }
-  }
-  return minutes;
-}
-
 const BAD: ReadonlySet<string> = new Set(["result:rejected", "result:failed", "attempt:failed"]);
+
+/** Counts the requests, and the attempts that failed, of each quarter of an hour of the last day. */
+export function listBars(counts: readonly Count[]) {
+  const startMs = (Math.floor(Date.now() / BAR_MS) - DAY_BARS + 1) * BAR_MS;
+  const bars = Array.from({ length: DAY_BARS }, (_, index) => {
+    return { fromMs: startMs + index * BAR_MS, accepted: 0, bad: 0 };
+  });
+  for (const { name, minuteMs, count } of counts) {
+    const bar = bars[Math.floor((minuteMs - startMs) / BAR_MS)];
+    if (bar === undefined) continue;
+    if (BAD.has(name)) bar.bad += count;
+    else if (name.startsWith("result:")) bar.accepted += count;
+  }
+  return bars;
+}

@@ -6,15 +6,12 @@ import { Received } from "./received";
 
 type ChangeRow = ShownHistory["changes"][number];
 
-/** Lists the writes of people whose action begins with one of these words, the newest first. */
-export function listChanges(...words: readonly string[]): readonly ChangeRow[] {
-  const { changes = [] } = journal.value?.shown ?? {};
-  return changes.filter(({ action = "" }) => words.some((word) => action.startsWith(word)));
-}
-
-/** Who has changed something, and when: the last one in the title. */
+/** Who has changed what, the newest in the title: the writes whose action begins with one of these words. */
 export function Changes({ of: words }: { of: readonly string[] }) {
-  const [last, ...others] = listChanges(...words);
+  const { changes = [] } = journal.value?.shown ?? {};
+  const [last, ...others] = changes.filter(({ action = "" }) =>
+    words.some((word) => action.startsWith(word)),
+  );
   if (last === undefined) return null;
   return (
     <details class="panel">

@@ -1,25 +1,23 @@
 import type { ShownHistory } from "../shown-history";
-import { Notice, Time, type Tone } from "./blocks";
+import { Notice, Time } from "./blocks";
 import { formatCount, formatDate, plural } from "./format";
 import { queue } from "./queue-page";
 import { Fact, Received } from "./received";
 import { linkTo, linkToRequests } from "./route";
 
 interface Problem {
-  tone: Tone;
   title: string;
   text: string;
   href: string;
 }
 
-/** Lists mismatches by cause, attempts that fail, and conflicts. */
-function listProblems({ causes, totals, rows }: ShownHistory): Problem[] {
+/** Lists mismatches by cause, and attempts that fail. */
+function listProblems({ causes, rows }: ShownHistory): Problem[] {
   const problems = causes.map(
     ({ explanation, count, alike, id, firstAtMs, firstBuild }): Problem => {
       const more = alike > 0 ? ` and ${formatCount(alike)} alike` : "";
       const build = firstBuild === undefined ? "" : ` in build ${firstBuild}`;
       return {
-        tone: "bad",
         title: `${plural(count, "request")}${more} had a wrong signature, the first at ${formatDate(firstAtMs)}${build}.`,
         text: explanation?.cause ?? "Too many arrived at once to be explained.",
         href: linkTo("requests", id),
@@ -29,19 +27,9 @@ function listProblems({ causes, totals, rows }: ShownHistory): Problem[] {
   const { delayed = 0 } = queue.value ?? {};
   if (delayed > 0) {
     problems.push({
-      tone: "bad",
       title: `${plural(delayed, "event")} failed, and will run again.`,
       text: rows.find(({ state }) => state === "failing")?.failure ?? "",
       href: linkToRequests({ state: "failing" }),
-    });
-  }
-  const conflicts = totals.byResult.conflict;
-  if (conflicts > 0) {
-    problems.push({
-      tone: "warn",
-      title: `${plural(conflicts, "request")} reused a uuid with other content.`,
-      text: "Only the first was handled.",
-      href: linkToRequests({ state: "conflict" }),
     });
   }
   return problems;
@@ -52,11 +40,11 @@ export function Notices({ shown }: { shown: ShownHistory }) {
   const problems = listProblems(shown);
   const [first] = problems;
   if (first === undefined) return null;
-  const notices = problems.map(({ tone, title, text, href }) => {
+  const notices = problems.map(({ title, text, href }) => {
     const more = <span class="unseen"> of: {text}</span>;
     const link = <a href={href}>Show the request{more}</a>;
     return (
-      <Notice key={text} tone={tone} title={title} button={link}>
+      <Notice key={text} tone="bad" title={title} button={link}>
         <Received text={text} />
       </Notice>
     );

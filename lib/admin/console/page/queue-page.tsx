@@ -169,7 +169,7 @@ function DeadLetter({ of, ...deadLetter }: DeadLetterRow & { of: string }) {
           </dl>
         </details>
       </div>
-      <DeadLetterButtons choice={{ deadLetters: [{ uuid, accountSid, receiver }] }} of={of} />
+      <DeadLetterButtons choice={{ uuid, accountSid, receiver }} of={of} />
     </div>
   );
 }

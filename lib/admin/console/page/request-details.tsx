@@ -85,7 +85,7 @@ function TimeLine({ row, steps, queued }: RequestDetails) {
         <Fact name="queue">{queued && <QueueState {...queued} uuid={row.uuid} />}</Fact>
       </dl>
       {row.canResend && (
-        <ResendButton label="Run the handlers again" count={1} choice={{ ids: [row.id] }} />
+        <ResendButton label="Run the handlers again" count={1} choice={{ id: row.id }} />
       )}
     </>
   );

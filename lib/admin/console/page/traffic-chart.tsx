@@ -1,49 +1,40 @@
 import type { ShownHistory } from "../shown-history";
 import { Time } from "./blocks";
 import { formatCount, formatDate } from "./format";
-import { linkToRequests, place, replacePlace } from "./route";
+import { linkToRequests, replacePlace } from "./route";
 
-const MINUTE_MS = 60_000;
+const BAR_MS = 15 * 60_000;
 const MAX_BUILDS = 5;
 
-/** Adds up the minutes of each bar, for the last bars. */
-function listBars(of: ShownHistory["minutes"], minutes: number, count: number) {
-  const first = of.accepted.length - count * minutes;
-  return Array.from({ length: count }, (_, index) => {
-    const from = first + index * minutes;
-    const sum = (counts: readonly number[]) =>
-      counts.slice(from, from + minutes).reduce((all, one) => all + one, 0);
-    const [good, wrong] = [sum(of.accepted), sum(of.bad)];
-    const fromMs = of.startMs + from * MINUTE_MS;
-    const text = `${formatDate(fromMs)}: ${formatCount(good)} accepted, ${formatCount(wrong)} rejected or failed`;
-    return { good, wrong, fromMs, text };
-  });
-}
+const describe = ({ fromMs, accepted, bad }: ShownHistory["bars"][number]) =>
+  `${formatDate(fromMs)}: ${formatCount(accepted)} accepted, ${formatCount(bad)} rejected or failed`;
 
-/** Requests of the last day, or of the last hour when the list shows no more; with a mark at each build. */
-export function TrafficChart({ minutes: of, builds }: ShownHistory) {
-  const isHour = ["5", "60"].includes(place.value.query.get("time") ?? "");
-  const [minutes, count] = isHour ? [1, 60] : [15, 96];
-  const stepMs = minutes * MINUTE_MS;
-  const bars = listBars(of, minutes, count);
-  const most = Math.max(1, ...bars.map(({ good, wrong }) => good + wrong));
+/** The requests of the last day, with a mark at each build. */
+export function TrafficChart({ bars, builds }: ShownHistory) {
+  const most = Math.max(1, ...bars.map(({ accepted, bad }) => accepted + bad));
   const startMs = bars[0]?.fromMs ?? 0;
   const named = builds.filter(({ build }) => build !== undefined);
   const show = (fromMs: number) =>
-    replacePlace({ query: new URLSearchParams({ time: `${fromMs}-${fromMs + stepMs}` }) });
+    replacePlace({ query: new URLSearchParams({ time: `${fromMs}-${fromMs + BAR_MS}` }) });
   return (
     <div class="panel chart">
-      <svg viewBox={`0 0 ${count} ${most}`} preserveAspectRatio="none" aria-hidden="true">
-        {bars.map(({ good, wrong, fromMs, text }, x) => (
-          <g onClick={() => show(fromMs)}>
-            <title>{text}</title>
+      <svg viewBox={`0 0 ${bars.length} ${most}`} preserveAspectRatio="none" aria-hidden="true">
+        {bars.map((bar, x) => (
+          <g onClick={() => show(bar.fromMs)}>
+            <title>{describe(bar)}</title>
             <rect class="hit" x={x} width={1} height={most} />
-            <rect class="good" x={x + 0.1} y={most - good} width={0.8} height={good} />
-            <rect class="bad" x={x + 0.1} y={most - good - wrong} width={0.8} height={wrong} />
+            <rect class="good" x={x} y={most - bar.accepted} width={0.8} height={bar.accepted} />
+            <rect
+              class="bad"
+              x={x}
+              y={most - bar.accepted - bar.bad}
+              width={0.8}
+              height={bar.bad}
+            />
           </g>
         ))}
         {named.map(({ build, atMs }) => (
-          <rect class="mark" x={(atMs - startMs) / stepMs} width={0.15} height={most}>
+          <rect class="mark" x={(atMs - startMs) / BAR_MS} width={0.15} height={most}>
             <title>{`Build ${build} since ${formatDate(atMs)}`}</title>
           </rect>
         ))}
@@ -63,7 +54,7 @@ export function TrafficChart({ minutes: of, builds }: ShownHistory) {
         <small>the highest bar: {formatCount(most)}</small>
       </p>
       <ul class="unseen" aria-label="Requests over time">
-        {bars.map(({ good, wrong, text }) => good + wrong > 0 && <li>{text}</li>)}
+        {bars.map((bar) => bar.accepted + bar.bad > 0 && <li>{describe(bar)}</li>)}
       </ul>
     </div>
   );

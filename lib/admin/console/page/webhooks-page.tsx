@@ -2,7 +2,7 @@ import type { Finding, Webhook } from "../../client/webhook";
 import { WriteButton } from "./action";
 import { change, readPublicUrl, settings } from "./api";
 import { LoadedPage, Notice, Pill } from "./blocks";
-import { Changes, listChanges } from "./changes";
+import { Changes } from "./changes";
 import { Dialog, openDialog } from "./dialog";
 import { formatDate } from "./format";
 import { Fact, Received, UrlDifference } from "./received";
@@ -43,7 +43,6 @@ function WebhookPanel(props: { webhook: Webhook; findings: readonly Finding[] })
   const { sid, status, webhook_method, webhook_url } = webhook;
   const titleId = `name-${sid}`;
   const about = { "aria-describedby": titleId };
-  const last = listChanges("webhook").find((one) => one.sid === sid && one.status < 400);
   return (
     <article class="panel" aria-labelledby={titleId} {...useTarget(sid)}>
       <div class="panel-head">
@@ -76,7 +75,6 @@ function WebhookPanel(props: { webhook: Webhook; findings: readonly Finding[] })
         <Fact name="Method">{webhook_method !== "POST" && webhook_method}</Fact>
         <Fact name="SID">{sid}</Fact>
         <Fact name="Updated">{formatDate(webhook.date_updated)}</Fact>
-        <Fact name="Changed here">{last && `by ${last.by}, ${formatDate(last.atMs)}`}</Fact>
       </dl>
       {listNotices(findings, webhook)}
     </article>
