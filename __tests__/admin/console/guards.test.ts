@@ -62,7 +62,7 @@ describe.each(APPS)("the console on %s", (_name, makeApp) => {
     }
   });
 
-  it("sends its files under its Content-Security-Policy, not stored, of 62 kB in all, and adds a slash to its address", async () => {
+  it("sends its files under its Content-Security-Policy, not stored, of 58 kB in all, and adds a slash to its address", async () => {
     const { call } = make();
     let bytes = 0;
     for (const path of ASSETS) {
@@ -76,7 +76,7 @@ describe.each(APPS)("the console on %s", (_name, makeApp) => {
       });
       bytes += Number(headers["content-length"]);
     }
-    expect(bytes).toBeLessThanOrEqual(62_000);
+    expect(bytes).toBeLessThanOrEqual(58_000);
     const { status, headers } = await call("get ?a=b");
     expect({ status, location: headers.location }).toEqual({ status: 307, location: "./admin/" });
   });

@@ -95,7 +95,7 @@ describe("POST /console/view", () => {
       received: 3,
       byResult: { handled: 2, stored: 0, duplicate: 0, conflict: 0, rejected: 1, failed: 0 },
       byCode: { SIGNATURE_MISMATCH: 1 },
-      attempts: { handled: 0, failed: 0 },
+      failedAttempts: 0,
       rejections: [
         {
           code: "SIGNATURE_MISMATCH",
@@ -185,7 +185,7 @@ describe("POST /console/view", () => {
     await until(async () => (await readRows(app, { state: "failed" })).length === 1);
     const { rows, totals, bars } = await readShown(app);
     expect(rows).toMatchObject([{ status: 200, failure: "<entity_identity> is away" }]);
-    expect(totals).toMatchObject({ received: 1, attempts: { failed: 1 } });
+    expect(totals).toMatchObject({ received: 1, failedAttempts: 1 });
     expect(sumBars(bars)).toEqual([1, 1]);
   });
 

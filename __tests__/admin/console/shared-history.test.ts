@@ -46,7 +46,7 @@ describeWithRedis("with a queue in Redis", () => {
     const { rows = [], totals, isShared, failed } = first.shown ?? {};
     expect([isShared, totals]).toMatchObject([
       true,
-      { byResult: { stored: 2, rejected: 1 }, attempts: { failed: 2 } },
+      { byResult: { stored: 2, rejected: 1 }, failedAttempts: 2 },
     ]);
     const masked = "no row of <entity_identity>";
     expect(failed).toMatchObject({ count: 2, users: 2 });

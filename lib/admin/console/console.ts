@@ -16,7 +16,7 @@ import {
 } from "./dead-letter-choice";
 import { findLogin } from "./find-login";
 import { JournalView } from "./journal-view";
-import type { ConsoleParts, OpenConsole } from "./open-console";
+import type { OpenConsole } from "./open-console";
 import { readQueue, type ConsoleQueue } from "./queue-view";
 import type { RequestRow } from "./request-row";
 import { chooseRequests, resendRequest, resendSchema, type ResendChoice } from "./resend";
@@ -27,7 +27,7 @@ import { pollSchema, show } from "./shown-history";
  *
  * @throws Error when the files of the page are missing.
  */
-export function createConsole(parts: ConsoleParts): Route[] {
+export function createConsole(parts: Omit<OpenConsole, "inspection" | "view">): Route[] {
   const { receiver, queue, journal } = parts;
   const inspection = receiver && inspectReceiver(receiver);
   const opened = { ...parts, inspection, view: new JournalView(journal, queue !== undefined) };

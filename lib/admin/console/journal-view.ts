@@ -40,7 +40,7 @@ export type History = ReturnType<typeof joinEntries>;
 
 /** Reads a journal for the pages that are open, and joins its entries. */
 export class JournalView {
-  readonly journal: Journal;
+  readonly #journal: Journal;
   readonly #canResend: CanResend;
   #entries: JournalEntry[] = [];
   #position: string | undefined;
@@ -52,7 +52,7 @@ export class JournalView {
   #reading: Promise<History> | undefined;
 
   constructor(journal: Journal, hasQueue: boolean) {
-    this.journal = journal;
+    this.#journal = journal;
     this.#canResend = (id, state) =>
       findKept(journal, id) !== undefined || (hasQueue && state === "dead");
   }
@@ -64,7 +64,7 @@ export class JournalView {
    */
   read(): Promise<History> {
     const nowMs = performance.now();
-    const everyMs = this.journal.isShared ? READ_EVERY_MS : 0;
+    const everyMs = this.#journal.isShared ? READ_EVERY_MS : 0;
     if (this.#reading === undefined || nowMs - this.#readAtMs >= everyMs) {
       this.#readAtMs = Infinity;
       const reading = this.#readNew();
@@ -83,7 +83,7 @@ export class JournalView {
     const added = isKnown ? await this.#readEntries(this.#position) : [];
     if (isKnown) this.#entries.push(...added);
     else await this.#readAll();
-    for (const count of await this.journal.readCounts(this.#lastMinuteMs - LATE_MS)) {
+    for (const count of await this.#journal.readCounts(this.#lastMinuteMs - LATE_MS)) {
       this.#counts.set(`${count.minuteMs} ${count.name}`, count);
       this.#lastMinuteMs = Math.max(this.#lastMinuteMs, count.minuteMs);
     }
@@ -101,7 +101,7 @@ export class JournalView {
     const all: JournalEntry[] = [];
     let from = after;
     for (;;) {
-      const { entries, position, hasMore } = await this.journal.read(from);
+      const { entries, position, hasMore } = await this.#journal.read(from);
       all.push(...entries);
       from = position;
       if (!hasMore) break;

@@ -19,20 +19,20 @@ export function sumCounts(counts: readonly Count[], rows: readonly RequestRow[],
     failed: 0,
   };
   const byCode: Record<string, number> = {};
-  const attempts = { handled: 0, failed: 0 };
+  let failedAttempts = 0;
   for (const { name, count } of counts) {
     const [kind = "", member = ""] = name.split(":", 2);
     if (kind === "result") byResult[member as keyof typeof byResult] += count;
     else if (kind === "code") byCode[member] = (byCode[member] ?? 0) + count;
-    else if (kind === "attempt") attempts[member as keyof typeof attempts] += count;
+    else if (name === "attempt:failed") failedAttempts += count;
   }
   return {
     received: Object.values(byResult).reduce((sum, count) => sum + count, 0),
     /** By the response: an event of a queue is "stored", also when its handlers fail later. */
     byResult,
     byCode,
-    /** Attempts of the handlers after the response. */
-    attempts,
+    /** Of the handlers, after the response. */
+    failedAttempts,
     rejections: listRejections(counts, rows),
     rotation: listTokenUse(counts, tokenCount),
   };

@@ -134,7 +134,7 @@ function TotalCards({ totals, sinceMs }: ShownHistory) {
           Received: { count: received, note: `in the last ${formatAge(Date.now() - sinceMs)}` },
           [hasQueue ? "Stored" : "Handled"]: {
             count: byResult.handled + byResult.stored,
-            note: hasQueue && plural(totals.attempts.failed, "failed attempt"),
+            note: hasQueue && plural(totals.failedAttempts, "failed attempt"),
           },
           Duplicates: { count: byResult.duplicate, note: plural(byResult.conflict, "conflict") },
           "Rejected or failed": {
