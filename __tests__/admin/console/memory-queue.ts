@@ -1,5 +1,5 @@
 import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
-import type { DeadLetter } from "../../../lib/durable";
+import type { DeadLetter, QueueUser } from "../../../lib/durable";
 import type { Journal } from "../../../lib/core/journal/journal";
 import { maskText } from "../../../lib/core/journal/mask";
 import { MemoryJournal } from "../../../lib/core/delivery/memory-journal";
@@ -9,6 +9,16 @@ import { ACCOUNT_SID } from "../../support/webhook-requests";
 
 /** What a queue rejects with while its store is down. */
 export const storeDown = new WebhookError("STORE_UNAVAILABLE", "connect ECONNREFUSED");
+
+/** What it holds of each user. */
+export const USER_DATA = {
+  waiting: 1,
+  active: 2,
+  delayed: 3,
+  deadLetters: 4,
+  outcomes: 5,
+  entries: 6,
+};
 
 /** A journal that several processes may share, in memory. */
 export function createSharedJournal(): Journal {
@@ -69,5 +79,10 @@ export function createMemoryQueue(
     retry: remove("retry"),
     discard: remove("discard"),
     find: async () => undefined,
+    countUserData: async () => USER_DATA,
+    eraseUserData: async ({ accountSid, entityIdentity }: QueueUser) => {
+      changes.push(`erase ${accountSid} ${entityIdentity}`);
+      return USER_DATA;
+    },
   } satisfies ConsoleQueue & { changes: string[] } as ConsoleQueue & { changes: string[] };
 }

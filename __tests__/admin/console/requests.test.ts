@@ -318,7 +318,7 @@ describe("a history that processes share", () => {
     expect(await readRows(app)).toMatchObject([{ state: "rejected", canResend: false }]);
   });
 
-  it("is read once a second, and then from where it was", async () => {
+  it("is read wholly after an erasure, else from where it was once a second", async () => {
     const now = jest.spyOn(performance, "now").mockReturnValue(performance.now());
     const { app, journal } = await startShared();
     const read = jest.spyOn(journal, "read");
@@ -326,9 +326,12 @@ describe("a history that processes share", () => {
     expect(read).toHaveBeenCalledTimes(1);
     now.mockReturnValue(performance.now() + 1_500);
     const change = { kind: "change", atMs: Date.now(), status: 200, share: "" } as const;
-    journal.append({ ...change, action: "key.create" });
-    expect((await readShown(app)).changes).toMatchObject([{ action: "key.create" }]);
-    expect(read.mock.calls.map(([after]) => after === undefined)).toEqual([true, false]);
+    journal.append({ ...change, action: "user-data.erase" });
+    expect((await readShown(app)).changes).toMatchObject([{ action: "user-data.erase" }]);
+    now.mockReturnValue(performance.now() + 1_500);
+    await readView(app);
+    const positions = read.mock.calls.map(([after]) => after === undefined);
+    expect(positions).toEqual([true, false, true, false]);
     now.mockRestore();
   });
 

@@ -81,7 +81,7 @@ export class JournalView {
     const isKnown =
       this.#position !== undefined && performance.now() - this.#readAllAtMs < READ_ALL_EVERY_MS;
     const added = isKnown ? await this.#readEntries(this.#position) : [];
-    if (isKnown) this.#entries.push(...added);
+    if (isKnown && !added.some(isErasure)) this.#entries.push(...added);
     else await this.#readAll();
     for (const count of await this.#journal.readCounts(this.#lastMinuteMs - LATE_MS)) {
       this.#counts.set(`${count.minuteMs} ${count.name}`, count);
@@ -162,6 +162,11 @@ function trimEntries(entries: JournalEntry[]): JournalEntry[] {
     for (const { entry } of over) removed.add(entry);
   }
   return entries.filter((entry) => !removed.has(entry));
+}
+
+/** Whether entries that were read before are removed. */
+function isErasure(entry: JournalEntry): boolean {
+  return entry.kind === "change" && entry.action === "user-data.erase";
 }
 
 /** Lists the first process of each build, the oldest first. */

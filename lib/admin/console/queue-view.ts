@@ -6,7 +6,7 @@ import { cutText } from "../../kit/text";
 /** A queue that the console shows: every queue of express-push-verification/durable is one. */
 export interface ConsoleQueue extends Pick<
   DurableQueue,
-  "deadGroups" | "deadLetters" | "retry" | "discard" | "find"
+  "deadGroups" | "deadLetters" | "retry" | "discard" | "find" | "countUserData" | "eraseUserData"
 > {
   /** The history that all its processes share. */
   readonly journal?: Journal | undefined;

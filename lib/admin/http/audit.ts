@@ -7,7 +7,8 @@ export type AuditAction =
   | "dead-letter.retry"
   | "dead-letter.discard"
   | "rehearsal.run"
-  | "request.resend";
+  | "request.resend"
+  | "user-data.erase";
 
 /** The audit entry of a request that writes, successful or rejected. */
 export interface AuditEntry {
@@ -21,7 +22,7 @@ export interface AuditEntry {
   readonly uuid?: string | undefined;
   /** The error whose dead letters were chosen, without values of the events. */
   readonly error?: string | undefined;
-  /** How many events were changed, also when the rest failed. No entry names their users. */
+  /** How many events were changed, also when the rest failed, or erased. No entry names their user. */
   readonly count?: number | undefined;
   /** The earlier values of what a `webhook.update` changed, without user info of a URL. */
   readonly before?: Readonly<Record<string, unknown>> | undefined;
