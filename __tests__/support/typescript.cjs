@@ -7,6 +7,8 @@ const { join } = require("node:path");
 const { threadId } = require("node:worker_threads");
 
 const ROOT = join(__dirname, "..", "..");
+/** As in the package, this module is a bundle: hundreds of threads would load the modules of it. */
+const THREAD = join(ROOT, "lib", "durable", "sqlite", "thread.ts");
 const NAME = /^express-push-verification(?=\/|$)/;
 const { PUSH_TEST_RUN } = process.env;
 /** The processes of a run of tests transform each file once. */
@@ -29,6 +31,7 @@ function readTransformed(file) {
 }
 
 function transform(file) {
+  if (file === THREAD) return require("../../lib/durable/sqlite/build-thread").bundleThread();
   const { transformFileSync } = require("@swc/core");
   return transformFileSync(file, {
     jsc: { target: "es2023", parser: { syntax: "typescript" } },

@@ -4,8 +4,8 @@ const { writeFileSync } = require("node:fs");
 const { join } = require("node:path");
 const { buildSync } = require("esbuild");
 
-/** @param {string} folder where the module start-thread gets the code of the thread as text. */
-function buildThread(folder) {
+/** Returns the code of the thread, which loads no other module of the package. */
+function bundleThread() {
   const { outputFiles } = buildSync({
     entryPoints: [join(__dirname, "thread.ts")],
     bundle: true,
@@ -14,7 +14,12 @@ function buildThread(folder) {
     target: "node22",
     write: false,
   });
-  const code = JSON.stringify(outputFiles[0].text);
+  return outputFiles[0].text;
+}
+
+/** @param {string} folder where the module start-thread gets the code of the thread as text. */
+function buildThread(folder) {
+  const code = JSON.stringify(bundleThread());
   writeFileSync(
     join(folder, "start-thread.js"),
     `"use strict";
@@ -24,4 +29,4 @@ exports.startThread = (workerData) => new Worker(${code}, { eval: true, workerDa
   );
 }
 
-module.exports = { buildThread };
+module.exports = { buildThread, bundleThread };
