@@ -86,9 +86,10 @@ exports.Leftovers = class Leftovers {
 
   /** Lists where timers of `lib` were started that are neither cleared nor over. */
   #listTimers() {
-    return [...this.#started].flatMap(([timer, { stack }]) => {
-      const [, , line = ""] = stack.split("\n");
-      return !isOver(timer) && line.includes(LIB) ? [line.trim()] : [];
+    return [...this.#started].flatMap(([timer, started]) => {
+      // Jest writes a stack with the lines of the TypeScript, which takes a millisecond.
+      const [, , line = ""] = isOver(timer) ? [] : started.stack.split("\n");
+      return line.includes(LIB) ? [line.trim()] : [];
     });
   }
 
