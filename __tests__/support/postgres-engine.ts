@@ -7,23 +7,34 @@ import { runSuite, type EngineSuite } from "./engine";
 import * as postgres from "./postgres";
 import { ageRows, listRows } from "./sql-tables";
 
-/** Runs a suite on a Postgres of its own. */
+/** The server of all suites of a file, each of whose tests has a schema of its own. */
+let shared: Promise<postgres.PostgresProcess> | undefined;
+let count = 0;
+
+afterAll(async () => (await shared)?.remove());
+
+/** Runs a suite on the Postgres of its file. */
 export function describeOnPostgres(
   title: string,
   suite: EngineSuite<{ server(): postgres.PostgresProcess }>,
 ): void {
   postgres.describeWithPostgres(`postgresQueue: ${title}`, () => {
     let server: postgres.PostgresProcess;
-    let count = 0;
+    let isFrozen = false;
     const schema = () => `push_${count}`;
     const setReadOnly = (value: "on" | "off") => server.set("default_transaction_read_only", value);
     async function startAgain(): Promise<void> {
       if (!server.isUp()) await server.start();
     }
-    function goOn(): void {
-      if (server.isUp()) server.signalAll("SIGCONT");
+    function freezeServer(): void {
+      isFrozen = true;
+      server.signalAll("SIGSTOP");
     }
-    const freeze = { name: "is frozen", begin: () => server.signalAll("SIGSTOP"), end: goOn };
+    function goOn(): void {
+      if (isFrozen && server.isUp()) server.signalAll("SIGCONT");
+      isFrozen = false;
+    }
+    const freeze = { name: "is frozen", begin: freezeServer, end: goOn };
     const kill = { name: "is killed", begin: () => server.kill(), end: startAgain };
 
     async function hasTables(): Promise<boolean> {
@@ -33,9 +44,9 @@ export function describeOnPostgres(
 
     beforeAll(async () => {
       // Nothing but the queue reads the rows.
-      server = await postgres.createPostgres({ settings: { autovacuum: "off" } });
+      shared ??= postgres.createPostgres({ settings: { autovacuum: "off" } });
+      server = await shared;
     });
-    afterAll(() => server.remove());
 
     runSuite(suite, {
       kind: "postgres",
