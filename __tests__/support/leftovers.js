@@ -76,7 +76,11 @@ exports.Leftovers = class Leftovers {
     const start = target[name];
     target[name] = (...args) => {
       const timer = start(...args);
+      const { stackTraceLimit } = Error;
+      // This function and its caller: ten lines would cost as much as many a test.
+      Error.stackTraceLimit = 2;
       this.#started.set(timer, new Error(name));
+      Error.stackTraceLimit = stackTraceLimit;
       const end = () => this.#started.delete(timer);
       if (timer instanceof Promise) timer.then(end, end);
       return timer;
