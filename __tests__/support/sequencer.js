@@ -5,9 +5,9 @@ const { default: Sequencer } = require("@jest/test-sequencer");
 
 /** Files that take longest, mostly in processes of their own: begun last, one would run alone. */
 const LONGEST =
-  /^durable\/(sqlite(-suites)?|simulation|\w+\/suites)\.test|^(release|durable\/setups)\//;
-/** Others that start servers or browsers. */
-const LONG = /^(durable\/(redis|postgres)|admin\/console|examples)\//;
+  /^durable\/(sqlite(-suites)?|\w+\/(suites|simulation|availability))\.test|^(release|durable\/setups)\//;
+/** Others that start servers or browsers, or wait. */
+const LONG = /^(durable|admin\/(console|rehearsal|client\/confirm-answers)|examples)\b/;
 
 /** The order of Jest, which knows how long a file took before, after the files above. */
 module.exports = class FirstTheLongest extends Sequencer {
