@@ -20,6 +20,12 @@ const IGNORING = ["--testPathIgnorePatterns", "/node_modules/"];
 const cores = availableParallelism();
 const { PUSH_TEST_SHOTS = "screenshots" } = process.env;
 
+/** What a suite in `durable/sqlite` needs. */
+const onNode24 = (env: NodeJS.ProcessEnv = {}) => ({
+  env: { NODE_OPTIONS: TYPESCRIPT_OPTIONS, ...env },
+  node: findNodeWithSqlite(),
+});
+
 const SUITES: Record<string, () => Suite> = {
   test: () => ({
     args: [
@@ -40,8 +46,13 @@ const SUITES: Record<string, () => Suite> = {
       "__tests__/durable/sqlite/setups",
       "__tests__/durable/sqlite/advice",
     ].concat(IGNORING),
-    env: { PUSH_TEST_TABLE: "1", NODE_OPTIONS: TYPESCRIPT_OPTIONS },
-    node: findNodeWithSqlite(),
+    ...onNode24({ PUSH_TEST_TABLE: "1" }),
+  }),
+  contract: () => ({
+    args: ["--runInBand", "-t", "contract (?!other)", "__tests__/durable/sqlite/suites"].concat(
+      IGNORING,
+    ),
+    ...onNode24(),
   }),
   screenshots: () => ({
     args: ["release/console-states", "examples/push-login-page"].map(
