@@ -219,6 +219,16 @@ itNeeds("removing open files").each<
     },
   ],
   ["was replaced behind a link", replaceWal, true],
+  [
+    "was replaced while another process has the file open",
+    (file) => {
+      if (canShare(process.versions.sqlite ?? "")) {
+        const other = closeLater(connect(file));
+        other.prepare("SELECT count(*) FROM event").get();
+      }
+      replaceWal(file);
+    },
+  ],
 ])("keeps what it has acknowledged when its -wal %s", async (_title, remove, isLink = false) => {
   const [file, link] = [createFile(), createFile()];
   if (isLink) fs.symlinkSync(file, link);
