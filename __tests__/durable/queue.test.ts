@@ -34,6 +34,15 @@ function open(change: object = {}, logger = silent) {
   return createQueue(engine as unknown as Engine, settings);
 }
 
+const event: ClaimedEvent = {
+  id: 1,
+  started: 1,
+  body: "{}",
+  attempt: 1,
+  failures: 0,
+  errors: null,
+};
+
 it("rejects an event at its deadline, or after storeTimeoutMs if that is earlier", async () => {
   jest.useFakeTimers();
   const queue = open();
@@ -65,14 +74,6 @@ it("closes without a word in the log, after a worker has given its events back",
   const ended: string[] = [];
   const { opened, open: end } = createGate();
   const log = jest.fn();
-  const event: ClaimedEvent = {
-    id: 1,
-    started: 1,
-    body: "{}",
-    attempt: 1,
-    failures: 0,
-    errors: null,
-  };
   const { opened: running, open: run } = createGate();
   const queue = open(
     {
@@ -97,4 +98,19 @@ it("closes without a word in the log, after a worker has given its events back",
   await queue.close({ deadlineMs: 0 });
   expect(ended).toEqual(["worker", "store"]);
   expect(log).not.toHaveBeenCalled();
+});
+
+it("takes no more events while the ends of 128 are not stored", async () => {
+  let count = 0;
+  const claim = async (_owner: number, _held: unknown, wanted: number) =>
+    Array.from({ length: wanted }, () => ({ ...event, id: ++count }));
+  const queue = open({ beat: async () => {}, claim, fail: never, leave: async () => {} });
+  queue.work(
+    createHandlers().onAny(() => {}),
+    { concurrency: 10 },
+  );
+  for (let turns = 0; turns < 500; turns++) await nextTurn();
+  expect(count).toBeGreaterThanOrEqual(128);
+  expect(count).toBeLessThan(138);
+  await queue.close({ deadlineMs: 0 });
 });

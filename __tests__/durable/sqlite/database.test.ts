@@ -108,6 +108,21 @@ it("keeps an older SQLite, which loses what two processes write, and others apar
   expect(lockWriters(file, newer)).toBeUndefined();
 });
 
+it("leaves a file to the next process, also of an older SQLite that has found it foreign", () => {
+  const file = createFile();
+  const own = Object.getOwnPropertyDescriptor(process, "versions")!;
+  const versions = { ...process.versions, sqlite: "3.51.2" };
+  Object.defineProperty(process, "versions", { ...own, value: versions });
+  const pause = jest.spyOn(Atomics, "wait");
+  for (const name of ["q", "other", "q"]) {
+    if (name === "q") openDatabase(file, name).close();
+    else expect(() => openDatabase(file, name)).toThrow("holds the queue");
+  }
+  Object.defineProperty(process, "versions", own);
+  expect(pause).not.toHaveBeenCalled();
+  pause.mockRestore();
+});
+
 it("knows the versions of SQLite with which processes may share a file", () => {
   const versions = ["", "2.99.9", "3.51", "3.51.2", "3.51.3", "3.51.10", "3.52.0", "4.0.0"];
   expect(versions.filter(canShare)).toEqual(versions.slice(4));
