@@ -335,7 +335,7 @@ export function describeContract(engine: StoppableEngine): void {
     async function makeGroups(): Promise<void> {
       const identityOf = (index: number) => `user number ${index % 3}`;
       const messageOf = (event: PushEvent) =>
-        Number(event.uuid) % 2 === 0 ? `no ${event.entity_identity}` : "odd";
+        Number(event.uuid) % 2 === 0 ? `no ${event.entity_identity}` : "ödd";
       // A user is counted by a name that needs the secret of the store.
       await queue.journal?.createPseudonym("ada");
       fails = (event) => new PermanentError(messageOf(event));
@@ -350,7 +350,7 @@ export function describeContract(engine: StoppableEngine): void {
 
     it("lists more than a page, the oldest failure first or last, of all or of one error", async () => {
       await makeGroups();
-      const odd = { error: "HANDLER_FAILED: odd" };
+      const odd = { error: "HANDLER_FAILED: ödd" };
       for (const [filter, count] of [
         [{}, 230],
         [{ newestFirst: true }, 230],
@@ -380,7 +380,7 @@ export function describeContract(engine: StoppableEngine): void {
         firstAtMs: times[0],
         lastAtMs: times.at(-1),
       });
-      const odd = { error: "HANDLER_FAILED: odd", users: 3 };
+      const odd = { error: "HANDLER_FAILED: ödd", users: 3 };
       expect((await queue.deadGroups()).slice(1)).toMatchObject([{ ...odd, count: 114 }]);
       expect(await queue.retryAll()).toBe(229);
       expect(await queue.deadGroups()).toEqual([]);

@@ -1,6 +1,7 @@
 import type { Journal, NewEntry } from "../../lib/core/journal/journal";
 import type { Availability } from "../../lib/durable/availability";
 import { StoredJournal } from "../../lib/durable/journal";
+import { createNotes } from "../../lib/durable/steps";
 import type { NewStoredEntry, Storage } from "../../lib/durable/storage";
 
 const IDENTITY = "ada-lovelace";
@@ -17,6 +18,7 @@ let trims: number;
 let journal: StoredJournal;
 
 const storage = {
+  scan: jest.fn(),
   async secret(candidate: string) {
     return candidate;
   },
@@ -82,6 +84,38 @@ it("writes 200 of a kind at a time, of which the shares have as many each, and c
   expect(kept.filter((action) => action.startsWith("late"))).toHaveLength(5);
   expect(kept).toContain("large 194");
   expect(counted.at(-1)).toEqual({ dropped: 811 });
+  for (let index = 0; index < 100; index++) for (const share of "ab") journal.append(entry(share));
+  const areFull = ["a", "b", "c"].map((share) => journal.isFull("change", share));
+  expect(areFull).toEqual([true, true, false]);
+});
+
+it.each([
+  [1_000, "1000", true],
+  [999, "999", false],
+  [0, "7", false],
+])(
+  "reads a slice of %d entries up to %s; there may be more: %p",
+  async (count, position, hasMore) => {
+    const texts = Array.from({ length: count }, (_, index) => ({
+      id: String(index + 1),
+      text: "",
+    }));
+    storage.scan.mockResolvedValueOnce({ texts });
+    expect(await journal.read("7")).toEqual({ entries: [], position, hasMore });
+    expect(storage.scan).toHaveBeenLastCalledWith("entry", "7");
+  },
+);
+
+it("has the steps of an event in the share of its account, and counts its attempts", async () => {
+  const note = createNotes(journal);
+  const stored = { account: "own", params: [["uuid", "u"]] };
+  note(stored, { what: "handled", attempt: 1 });
+  note(stored, { what: "failed", attempt: 2 });
+  note(stored, { what: "retried" });
+  await pass(1_000);
+  const [, ...steps] = written.flat();
+  expect(steps.map(({ kind, share }) => [kind, share])).toEqual(Array(3).fill(["step", "own"]));
+  expect(counted).toEqual([{ "attempt:handled": 1, "attempt:failed": 1 }]);
 });
 
 it("has 100 counters a minute, and counts what is on the others as dropped", async () => {
@@ -143,13 +177,14 @@ it("names no user when the secret of the store is not known within a second", as
 it("counts what the store rejected, and writes it to no other minute", async () => {
   failure = new Error("down");
   journal.append(entry("", "lost", { identity: IDENTITY }));
+  journal.count("dropped", "code:lost");
   await pass(1_000);
   failure = undefined;
   journal.append(entry("", "kept"));
   await pass(1_000);
   expect(actions()).toEqual(["kept"]);
   // The start of the process is one.
-  expect(counted).toEqual([{ dropped: 2 }]);
+  expect(counted).toEqual([{ dropped: 3 }]);
 });
 
 it("writes what happened first before what was noted first", async () => {
@@ -168,7 +203,7 @@ it("writes an identity nowhere", async () => {
 it("trims the store each minute, and after 1,000 entries", async () => {
   await pass(120_000);
   expect(trims).toBe(2);
-  for (let flush = 0; flush < 6; flush++) {
+  for (let flush = 0; flush < 8; flush++) {
     for (let index = 0; index < 180; index++) journal.append(entry(""));
     await pass(1_000);
   }

@@ -13,8 +13,7 @@ export function createNotes(journal: Journal | undefined): NoteStep {
   return (stored, step) => {
     if (journal === undefined) return;
     const { uuid, authenticatedAccount, accountSid, entityIdentity } = readEventNames(stored);
-    const identity = entityIdentity === "" ? undefined : entityIdentity;
-    const names = { uuid, accountSid, identity, share: authenticatedAccount };
+    const names = { uuid, accountSid, identity: entityIdentity, share: authenticatedAccount };
     journal.append({ kind: "step", atMs: Date.now(), ...names, ...step });
     if (step.attempt !== undefined) {
       journal.count(step.what === "handled" ? "attempt:handled" : "attempt:failed");
