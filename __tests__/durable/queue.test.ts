@@ -1,10 +1,13 @@
 import { createHandlers } from "express-push-verification";
+import { eventFixture } from "express-push-verification/testing";
+import { toOutcome } from "../../lib/core/delivery/outcome";
 import { createQueue, type Engine } from "../../lib/durable/queue";
-import { resolveQueueOptions } from "../../lib/durable/queue-options";
+import { pauseOf, resolveQueueOptions, type Backoff } from "../../lib/durable/queue-options";
 import { QueueError } from "../../lib/durable/queue-error";
-import type { ClaimedEvent } from "../../lib/durable/storage";
-import { silent, storeFactor } from "../support/durable";
-import { createGate, never, nextTurn } from "../support/waiting";
+import type { ClaimedEvent, Member, NewEvent } from "../../lib/durable/storage";
+import { toNewEvent } from "../../lib/durable/stored-event";
+import { queuedEvent, silent, storeFactor } from "../support/durable";
+import { createGate, never, nextTurn, until } from "../support/waiting";
 
 // A pause is 20 turns.
 jest.mock("node:timers/promises", () => {
@@ -42,6 +45,76 @@ const event: ClaimedEvent = {
   failures: 0,
   errors: null,
 };
+const { body } = toNewEvent("q", queuedEvent(eventFixture("factor.created")), undefined);
+const readable = { ...event, body };
+
+it.each<[backoff: Backoff, pausesMs: number[]]>([
+  [{ type: "fixed", delayMs: 100 }, [100, 100, 100]],
+  [{ type: "exponential", delayMs: 100 }, [100, 200, 400]],
+  [{ type: "exponential", delayMs: 100, jitter: 0.5 }, [75, 150, 300]],
+  [{ type: "exponential", delayMs: 2 ** 30 }, [2 ** 30, 2 ** 31 - 1, 2 ** 31 - 1]],
+])("has pauses by %j: %j", (backoff, expected) => {
+  const random = jest.spyOn(Math, "random").mockReturnValue(0.5);
+  expect([1, 2, 3].map((failures) => pauseOf(backoff, failures))).toEqual(expected);
+  random.mockRestore();
+});
+
+it("stores no event later that it has rejected", async () => {
+  jest.useFakeTimers();
+  const { opened, open: reply } = createGate();
+  const stored: NewEvent[] = [];
+  const store = async (events: NewEvent[]) => {
+    stored.push(...events);
+    await opened;
+    return events.map(({ content }) => content);
+  };
+  const queue = open({ store, storeBatches: { maxItems: 1, maxRunning: 1 } });
+  await queue.ready();
+  const first = storeFactor(queue, "first", Infinity);
+  await nextTurn();
+  await jest.advanceTimersByTimeAsync(10);
+  const late = expect(storeFactor(queue, "late", performance.now() + 100)).rejects.toThrow();
+  for (let step = 0; step < 4; step++) {
+    await jest.advanceTimersByTimeAsync(100);
+    for (let turns = 0; turns < 30; turns++) await nextTurn();
+  }
+  await late;
+  reply();
+  await jest.advanceTimersByTimeAsync(10);
+  expect(await first).toBe("new");
+  expect(stored).toHaveLength(1);
+  jest.useRealTimers();
+  await queue.close();
+});
+
+it.each(["store", "record", "finish", "fail", "beat"])(
+  "an outage begins when %s fails, and is reported",
+  async (method) => {
+    const failing = jest.fn(() => Promise.reject(new Error("The disk is full.")));
+    const claimed = method === "finish" ? readable : event;
+    const parts = {
+      store: async () => [],
+      record: async () => {},
+      beat: async () => {},
+      claim: async () => [claimed],
+      finish: never,
+      fail: never,
+      leave: async () => {},
+    };
+    const warn = jest.fn();
+    const queue = open({ ...parts, [method]: failing }, { ...silent, warn });
+    await queue.ready();
+    queue.work(createHandlers().onAny(() => {}));
+    const outcome = toOutcome(eventFixture("challenge.approved"));
+    const calls = [storeFactor(queue, "a"), queue.outcomes.record("", outcome)];
+    const settled = Promise.allSettled(calls);
+    await until(() => warn.mock.calls.length > 0);
+    expect(warn.mock.calls).toEqual([[{ code: "LOST" }, expect.stringContaining("is full")]]);
+    expect(await queue.health()).toHaveProperty("code", "STORE_UNAVAILABLE");
+    await queue.close({ deadlineMs: 0 });
+    await settled;
+  },
+);
 
 it("rejects an event at its deadline, or after storeTimeoutMs if that is earlier", async () => {
   jest.useFakeTimers();
@@ -113,4 +186,41 @@ it("takes no more events while the ends of 128 are not stored", async () => {
   expect(count).toBeGreaterThanOrEqual(128);
   expect(count).toBeLessThan(138);
   await queue.close({ deadlineMs: 0 });
+});
+
+it("a worker that is closing beats until its handlers have finished", async () => {
+  jest.useFakeTimers();
+  const { opened, open: finish } = createGate();
+  const beat = jest.fn<Promise<void>, [members: Member[]]>(async () => {});
+  const claim = jest.fn(async (): Promise<ClaimedEvent[]> => []).mockResolvedValueOnce([readable]);
+  const queue = open({ beat, claim, finish: async () => {}, leave: async () => {} });
+  await queue.ready();
+  const handler = jest.fn(() => opened);
+  const worker = queue.work(createHandlers().onAny(handler));
+  await jest.advanceTimersByTimeAsync(10);
+  expect(handler).toHaveBeenCalledTimes(1);
+  const closed = worker.close();
+  const readMembers = async () => {
+    await jest.advanceTimersByTimeAsync(2_000);
+    return beat.mock.calls.at(-1)?.[0].map(({ isWorker }) => isWorker);
+  };
+  expect(await readMembers()).toEqual([false, false]);
+  finish();
+  expect(await readMembers()).toEqual([false]);
+  jest.useRealTimers();
+  await closed;
+  await queue.close();
+});
+
+it("runs no handlers of a claim whose reply comes after the end of the queue", async () => {
+  const { opened, open: reply } = createGate();
+  const claim = jest.fn(() => opened.then(() => [readable]));
+  const queue = open({ beat: async () => {}, claim, leave: async () => {} });
+  const handler = jest.fn();
+  queue.work(createHandlers().onAny(handler));
+  await until(() => claim.mock.calls.length > 0);
+  await queue.close({ deadlineMs: 0 });
+  reply();
+  for (let turns = 0; turns < 9; turns++) await nextTurn();
+  expect(handler).not.toHaveBeenCalled();
 });

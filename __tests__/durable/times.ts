@@ -147,6 +147,7 @@ export function describeTimes(engine: StoppableEngine): void {
     expect(await queue.discard("b")).toBe(true);
     expect(await stateOf("b")).toBeUndefined();
     expect(await store("c")).toBe("new");
+    expect(await stateOf("c")).toBe("waiting");
     expect(await queue.retryAll()).toBe(2);
     const worker = queue.work(handlers);
     await until(() => handled.length === 3);
