@@ -123,17 +123,18 @@ export class FairMap<Value> {
     const addedMs = performance.now();
     const known = this.#accounts.get(account)?.shares.get(owner);
     if (known !== undefined) this.#removeExpired(known, addedMs);
-    if (known !== undefined && this.#find(known, key) !== NONE) return undefined;
     // A share without entries was removed.
     const share =
       known === undefined || known.entries === 0 ? this.#addShare(account, owner) : known;
+    const keyHash = hash(key, share.seed);
+    if (this.#find(share, key, keyHash) !== NONE) return undefined;
     const entry = this.#takeNumber();
     this.#keys.set(entry, key);
     this.#values.set(entry, value);
     this.#shares[entry] = share;
     this.#bytes[entry] = bytes + ENTRY_BYTES + countBytes(key);
     this.#addedMs[entry] = addedMs;
-    this.#hashes[entry] = hash(key, share.seed);
+    this.#hashes[entry] = keyHash;
     this.#index(entry);
     this.#older[entry] = share.newest;
     this.#newer[entry] = NONE;
@@ -171,8 +172,7 @@ export class FairMap<Value> {
     if (account.shares.size === 0) this.#accounts.delete(account.name);
   }
 
-  #find(share: Share<Value>, key: string): number {
-    const keyHash = hash(key, share.seed);
+  #find(share: Share<Value>, key: string, keyHash = hash(key, share.seed)): number {
     let entry = this.#firsts[keyHash & (this.#firsts.length - 1)] as number;
     while (entry !== NONE) {
       const isEqual = this.#hashes[entry] === keyHash && this.#shares[entry] === share;

@@ -71,6 +71,11 @@ const DIGITS = Int16Array.from({ length: 256 }, (_, byte) => {
   return digit === -1 ? -256 : digit;
 });
 
+/** Returns the byte of the escape that begins at `index`; below 0 if a digit is none. */
+const readEscape = (bytes: Uint8Array, index: number) =>
+  16 * (DIGITS[bytes[index + 1] as number] as number) +
+  (DIGITS[bytes[index + 2] as number] as number);
+
 /** Orders the bytes of UTF-8 like code units of UTF-16, where U+E000 to U+FFFF are the last. */
 const rankOf = (byte: number) => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
 
@@ -113,22 +118,27 @@ class FormDecoder {
   /** Returns whether all decoded bytes are ASCII. */
   #decodeBytes(bytes: Uint8Array, maxParameters: number): boolean {
     const decoded = this.#decoded;
+    const starts = this.#starts;
+    const ends = this.#ends;
+    const bytesEnd = bytes.length;
     let length = 0;
     let start = 0;
     let equalsAt = -1;
     let count = 0;
-    let isAscii = true;
-    let hasRawBytes = false;
+    let rawBits = 0;
+    let decodedBits = 0;
 
-    for (let index = 0; index <= bytes.length; index++) {
-      let byte = bytes[index] ?? AMPERSAND;
+    // Each index is within bounds: an element that may be undefined takes V8 twice as long.
+    for (let index = 0; index <= bytesEnd; index++) {
+      let byte = index < bytesEnd ? (bytes[index] as number) : AMPERSAND;
+      rawBits |= byte;
       if (byte === AMPERSAND) {
         if (length > start) {
           if (count === maxParameters) throw createTooLongError();
-          this.#starts[2 * count] = start;
-          this.#ends[2 * count] = equalsAt === -1 ? length : equalsAt;
-          this.#starts[2 * count + 1] = equalsAt === -1 ? length : equalsAt + 1;
-          this.#ends[2 * count + 1] = length;
+          starts[2 * count] = start;
+          ends[2 * count] = equalsAt === -1 ? length : equalsAt;
+          starts[2 * count + 1] = equalsAt === -1 ? length : equalsAt + 1;
+          ends[2 * count + 1] = length;
           count++;
         }
         start = length + 1;
@@ -138,16 +148,18 @@ class FormDecoder {
       } else if (byte === PLUS_SIGN) {
         byte = SPACE;
       } else if (byte === PERCENT_SIGN) {
-        byte = 16 * (DIGITS[bytes[++index] ?? 0] ?? 0) + (DIGITS[bytes[++index] ?? 0] ?? 0);
+        byte = index + 2 < bytesEnd ? readEscape(bytes, index) : -1;
         if (byte < 0) throw createMalformedError("has broken percent-encoding");
-      } else if (byte > MAX_ASCII) {
-        hasRawBytes = true;
+        index += 2;
       }
       // Separators are kept: no character may begin in one part and end in the next one.
       decoded[length++] = byte;
-      if (byte > MAX_ASCII) isAscii = false;
+      decodedBits |= byte;
     }
-    if (hasRawBytes && !isUtf8(bytes)) throw createMalformedError("has bytes that are not UTF-8");
+    if (rawBits > MAX_ASCII && !isUtf8(bytes)) {
+      throw createMalformedError("has bytes that are not UTF-8");
+    }
+    const isAscii = decodedBits <= MAX_ASCII;
     if (!isAscii && !isUtf8(decoded.subarray(0, length))) {
       throw createMalformedError("has percent-encoding of bytes that are not UTF-8");
     }

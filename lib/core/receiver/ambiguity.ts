@@ -31,6 +31,7 @@ const SID_NAMES = new Map<string, keyof SidPlaces>([
 
 /** Parts of the requests of other products: an account, or the hash of a body that is no form. */
 const OTHER_PRODUCT = ["AccountSidAC", "AccountSid=", "bodySHA256="];
+const IN_OTHER_PRODUCT = new RegExp(OTHER_PRODUCT.join("|"));
 
 /** The source of a pattern: a UUID, 32 hexadecimal digits or a SID. */
 const IDENTIFIER = `(?:[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|(?:[A-Za-z]{2})?${SID_DIGITS})`;
@@ -120,7 +121,7 @@ export class AmbiguityCheck {
   }
 
   #readText(event: AnyEvent, text: string): Problem | undefined {
-    if (OTHER_PRODUCT.some((part) => text.includes(part))) {
+    if (IN_OTHER_PRODUCT.test(text)) {
       const reason = "it contains a parameter of another product";
       return { reason, parameter: ACCOUNT_SID, contained: OTHER_PRODUCT };
     }

@@ -73,7 +73,7 @@ export function verifySignature(options: VerifySignatureOptions): SignatureMatch
   for (const token of authTokens) assertToken(token);
   assertSignable("verifySignature", url, params);
   const pairs = listPairs(params);
-  if (!areWellFormed(pairs)) return undefined;
+  if (!isSignature(signature) || !areWellFormed(pairs)) return undefined;
   return findMatch(
     signature,
     authTokens.map(createTokenKey),
@@ -82,15 +82,17 @@ export function verifySignature(options: VerifySignatureOptions): SignatureMatch
   );
 }
 
-/** Verifies a signature like {@link verifySignature}, without its checks. */
+/**
+ * Verifies a signature like {@link verifySignature}, without its checks.
+ *
+ * @param signature one that {@link isSignature} accepts: it fills its buffer.
+ */
 export function findMatch(
   signature: string,
   keys: readonly KeyObject[],
   signedUrls: readonly string[],
   joined: string,
 ): SignatureMatch | undefined {
-  // Each signature then fills its buffer.
-  if (!isSignature(signature)) return undefined;
   RECEIVED.write(signature, "latin1");
   for (const signedUrl of signedUrls) {
     for (let authTokenIndex = 0; authTokenIndex < keys.length; authTokenIndex++) {
