@@ -61,9 +61,6 @@ const PLUS_SIGN = 0x2b;
 const PERCENT_SIGN = 0x25;
 const SPACE = 0x20;
 const MAX_ASCII = 0x7f;
-const FIRST_CONTINUATION = 0x80;
-const FIRST_LEAD = 0xc0;
-const FIRST_LEAD_OF_FOUR = 0xf0;
 
 /** The value of each hexadecimal digit; -256 for any other byte, so that each sum with one is negative. */
 const DIGITS = Int16Array.from({ length: 256 }, (_, byte) => {
@@ -75,6 +72,12 @@ const DIGITS = Int16Array.from({ length: 256 }, (_, byte) => {
 const readEscape = (bytes: Uint8Array, index: number) =>
   16 * (DIGITS[bytes[index + 1] as number] as number) +
   (DIGITS[bytes[index + 2] as number] as number);
+
+/** The UTF-16 code units that begin at each byte of UTF-8: the first of four begins two. */
+const UNITS = Uint8Array.from({ length: 256 }, (_, byte) => {
+  const continues = byte >= 0x80 && byte < 0xc0;
+  return continues ? 0 : byte < 0xf0 ? 1 : 2;
+});
 
 /** Orders the bytes of UTF-8 like code units of UTF-16, where U+E000 to U+FFFF are the last. */
 const rankOf = (byte: number) => (byte === 0xee || byte === 0xef ? byte + 0x10 : byte);
@@ -225,10 +228,7 @@ class FormDecoder {
         for (let at = this.#starts[part] as number; at < end; at++) {
           const byte = decoded[at] as number;
           joined[bytes++] = byte;
-          // A byte that continues a character is no unit; a character of four bytes has two.
-          if (byte < FIRST_CONTINUATION || byte >= FIRST_LEAD) {
-            units += byte >= FIRST_LEAD_OF_FOUR ? 2 : 1;
-          }
+          units += UNITS[byte] as number;
         }
         this.#cutEnds[part] = units;
       }
