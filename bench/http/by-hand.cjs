@@ -56,7 +56,8 @@ function allByHand(settings, onHandled, dist = `${__dirname}/../../dist`) {
         sids.set(challenge_sid, uuid);
         if (type === "challenge.approved") onHandled();
       }
-      res.writeHead(200).end();
+      // The response of this package, byte by byte.
+      res.writeHead(200, { "Cache-Control": "no-store", "Content-Length": "0" }).end();
     });
 }
 
