@@ -1,5 +1,5 @@
 import type { ComponentChildren } from "preact";
-import { useState } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Button } from "./action";
 import { describeProblem, session } from "./api";
 import { formatAge, formatCount, formatDate } from "./format";
@@ -12,8 +12,6 @@ interface LoadedProps<Value> {
   loader: Loader<Value>;
   /** The noun of the value, for the title when its load has failed. */
   what: string;
-  /** How often it is loaded again; 0: only after a failure, by the button. */
-  refreshMs?: number;
   children: (value: Value) => ComponentChildren;
 }
 
@@ -36,10 +34,10 @@ export function LoadedPage<Value>(
 
 /** The value that was loaded last, and why the last load failed: what was loaded before stays. */
 export function LoadedValue<Value>(props: LoadedProps<Value>) {
-  const { loader, what, refreshMs = 0, children } = props;
+  const { loader, what, children } = props;
   const { value, error } = loader;
   const retry = <Button label="Try again" run={loader.reload} />;
-  useEvery(refreshMs, loader.refresh);
+  useEffect(() => void loader.refresh(), []);
   return (
     <>
       {error !== undefined && (

@@ -21,7 +21,7 @@ addEventListener("beforeunload", (event) => {
 export function KeysPage() {
   const create = <WriteButton label="Create key" class="primary" run={openKeyForm} />;
   return (
-    <LoadedPage title="Keys" loader={keys} refreshMs={60_000} create={create}>
+    <LoadedPage title="Keys" loader={keys} create={create}>
       {({ keys: all }) => [
         <Changes of={["key"]} />,
         <div class="panel keys">

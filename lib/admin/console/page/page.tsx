@@ -14,7 +14,8 @@ import { useEvery, useStores, type Loader } from "./store";
 import { webhooks } from "./webhooks";
 import { WebhooksPage } from "./webhooks-page";
 
-const QUEUE_REFRESH_MS = 15_000;
+/** On its own page, and on the others. */
+const QUEUE_REFRESH_MS = [5_000, 15_000] as const;
 /** Each asks the service. */
 const WEBHOOKS_REFRESH_MS = 60_000;
 
@@ -39,12 +40,13 @@ function Console() {
   const { receiver, hasQueue } = settings;
   useEvery(POLL_MS, journal.refresh);
   useEvery(WEBHOOKS_REFRESH_MS, webhooks.refresh);
-  useEvery(QUEUE_REFRESH_MS, () => hasQueue && queue.refresh());
   const pages = PAGES.filter(({ id }) =>
     id === "requests" ? receiver : id !== "queue" || hasQueue,
   );
   const shown = pages.find(({ id }) => id === place.value.page) ?? pages[0] ?? PAGES[1];
   const { title, Page } = shown;
+  const refreshMs = QUEUE_REFRESH_MS[Page === QueuePage ? 0 : 1];
+  useEvery(refreshMs, () => hasQueue && queue.refresh());
   const content = useRef<HTMLElement>(null);
   const isFirst = useRef(true);
   // Before the effect of a target, which scrolls to it.

@@ -26,7 +26,7 @@ export const queue = new Loader(async () => {
 /** The page of the queue: its counts and its dead letters. */
 export function QueuePage() {
   return (
-    <LoadedPage title="Queue" loader={queue} refreshMs={5_000}>
+    <LoadedPage title="Queue" loader={queue}>
       {({ active, delayed, workers, hold, ...view }) => [
         <Cards
           label="Events in the queue"

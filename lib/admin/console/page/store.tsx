@@ -22,11 +22,10 @@ export function createStore<Value>(current: Value) {
   };
 }
 
-/** Runs a task now, when the page is shown again and, while it is visible, every few milliseconds; 0: once. */
+/** Runs a task now, when the page is shown again and, while it is visible, every few milliseconds. */
 export function useEvery(ms: number, task: () => unknown): void {
   useEffect(() => {
     void task();
-    if (ms === 0) return undefined;
     const run = () => void (document.hidden || task());
     const timer = setInterval(run, ms);
     document.addEventListener("visibilitychange", run);
