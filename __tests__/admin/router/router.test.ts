@@ -248,9 +248,9 @@ it("onAudit receives the earlier values of what an update of a Webhook changed, 
 it("onAudit receives what a write that failed was about", async () => {
   const queue = { ...createMemoryQueue(["down"]), retry: fail };
   const { call, audits } = start({ console: true, queue });
-  const deadLetters = [{ uuid: "uuid-0", accountSid: ACCOUNT_SID }];
+  const choice = { uuid: "uuid-0", accountSid: ACCOUNT_SID };
   const failed = { status: 500, body: { status: 500, code: "INTERNAL" } };
-  expect(await call("post /console/dead-letters/retry", { deadLetters })).toMatchObject(failed);
+  expect(await call("post /console/dead-letters/retry", choice)).toMatchObject(failed);
   const about = { action: "dead-letter.retry", uuid: "uuid-0", count: 0 };
   expect(audits).toMatchObject([{ ...about, ...failed.body }]);
 });

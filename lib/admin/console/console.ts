@@ -4,6 +4,7 @@ import { inspectReceiver, type ReceiverInspection } from "../../core/door";
 import { PUSH_EVENT_TYPES, type PushWebhooks } from "../../index";
 import { hideUserInfo } from "../../kit/url";
 import { checkWebhooks } from "../client/configuration-drift";
+import { webhookSchema } from "../client/schemas";
 import type { Webhook } from "../client/webhook";
 import type { Route } from "../http/route";
 import { runForAll } from "./action-lines";
@@ -68,6 +69,8 @@ function readSettings({ client, receiver: push, inspection, queue, readOnly }: O
   };
 }
 
+const webhookBody = z.object(webhookSchema.shape);
+
 /** The Webhooks of the service, and what to mend now. */
 export type ServiceWebhooks = Awaited<ReturnType<typeof readWebhooks>>;
 
@@ -79,9 +82,9 @@ async function readWebhooks({ client, receiver }: OpenConsole) {
   const causes = findings.filter(({ code }) => code === "URL_DIFFERS");
   return {
     webhooks: webhooks.map((webhook) => {
-      const { webhook_url } = webhook;
-      // User info is a password.
-      return { ...webhook, webhook_url: webhook_url && hideUserInfo(webhook_url) };
+      // Without other fields that the service adds. User info is a password.
+      const { webhook_url, ...shown } = webhookBody.parse(webhook);
+      return { ...shown, webhook_url: webhook_url && hideUserInfo(webhook_url) };
     }),
     findings: causes.length > 0 ? causes : findings,
   };
