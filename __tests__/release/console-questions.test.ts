@@ -136,7 +136,7 @@ describeQuestions("the console of three processes behind a random balancer", () 
     worker.set({ error: "connect ECONNREFUSED 10.0.3.11:5432, user <user>" });
     for (const user of USERS) await approve(user);
     await until(async () => (await readQueue()).deadLetters === 3 * USERS.length);
-    // Of a machine with other load: 30,000 requests took 5 minutes and more.
+    // On a loaded machine, 30,000 requests took more than 5 minutes.
   }, 1_200_000);
 
   afterAll(async () => {
