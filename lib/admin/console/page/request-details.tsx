@@ -7,7 +7,7 @@ import { formatDuration, formatTime, plural } from "./format";
 import { Fact, Received, RequestsLink, UrlDifference } from "./received";
 import { ResendButton } from "./resend";
 import { linkTo, place } from "./route";
-import { webhooks } from "./webhooks";
+import { readNearestUrl, webhooks } from "./webhooks";
 import { MendButton } from "./webhooks-page";
 
 interface OpenProps {
@@ -131,16 +131,17 @@ function Cause({
   const differs = isUrl && subject !== readPublicUrl();
   const [kind = ""] = code.split("_", 1);
   const { webhooks: all = [], findings = [] } = webhooks.value ?? {};
-  const webhook = isUrl && all.find(({ webhook_url }) => webhook_url === subject);
-  const finding =
-    webhook && findings.find((one) => one.sid === webhook.sid && one.code === "URL_DIFFERS");
+  const webhook = isUrl ? all.find(({ webhook_url }) => webhook_url === subject) : undefined;
+  const finding = findings.find(
+    ({ sid, code: of }) => sid === webhook?.sid && of === "URL_DIFFERS",
+  );
   return (
     <>
       <p class="cause">
         {cause} <Pill tone="info">{isProven ? "proven" : "likely"}</Pill>
       </p>
       {differs ? (
-        <UrlDifference label="signed" url={subject} to={readPublicUrl()} />
+        <UrlDifference label="signed" url={subject} to={readNearestUrl(finding)} />
       ) : (
         <dl class="facts">
           <Fact name={SUBJECTS[kind] ?? "Parameter"}>{subject !== "" && subject}</Fact>

@@ -1,6 +1,6 @@
 import type { Finding, Webhook } from "../../client/webhook";
 import { WriteButton } from "./action";
-import { change, readPublicUrl, settings } from "./api";
+import { change, settings } from "./api";
 import { LoadedPage, Notice, Pill } from "./blocks";
 import { Changes } from "./changes";
 import { Dialog, openDialog } from "./dialog";
@@ -8,7 +8,7 @@ import { formatDate } from "./format";
 import { Fact, Received, UrlDifference } from "./received";
 import { linkTo, useTarget } from "./route";
 import { openWebhookForm } from "./webhook-form";
-import { webhooks } from "./webhooks";
+import { readNearestUrl, webhooks } from "./webhooks";
 
 /** The page of the webhooks, with the differences between them and the receiver. */
 export function WebhooksPage() {
@@ -101,8 +101,7 @@ const BROKEN: ReadonlySet<Finding["code"]> = new Set(["NOT_CONFIGURED", "URL_DIF
 function listNotices(findings: readonly Finding[], webhook?: Webhook) {
   const own = findings.filter(({ sid }) => sid === webhook?.sid);
   return own.map((finding) => {
-    const { code, message, fix, mend } = finding;
-    const { webhook_url = readPublicUrl() } = mend?.action === "update" ? mend.change : {};
+    const { code, message, fix } = finding;
     return (
       <Notice
         key={message}
@@ -112,7 +111,11 @@ function listNotices(findings: readonly Finding[], webhook?: Webhook) {
       >
         {fix}
         {code === "URL_DIFFERS" && (
-          <UrlDifference label="webhook_url" url={webhook?.webhook_url ?? ""} to={webhook_url} />
+          <UrlDifference
+            label="webhook_url"
+            url={webhook?.webhook_url ?? ""}
+            to={readNearestUrl(finding)}
+          />
         )}
       </Notice>
     );
