@@ -9,5 +9,6 @@ export const webhooks = new Loader(() => read<ServiceWebhooks>("console/webhooks
 /** The URL that the webhook of a finding should have: the nearest publicUrl, or else the first. */
 export function readNearestUrl(finding: Finding | undefined): string {
   const { mend } = finding ?? {};
-  return (mend?.action === "update" && mend.change.webhook_url) || readPublicUrl();
+  const { webhook_url = readPublicUrl() } = mend?.action === "update" ? mend.change : {};
+  return webhook_url;
 }
