@@ -223,7 +223,7 @@ describe("3 states", () => {
     await expectDeletion(path);
   });
 
-  it("3.3 each change of a state once, and only with a factor", async () => {
+  it("3.3 a state changes once while there is its factor", async () => {
     const { sid: factor_sid } = emulator.createFactor();
     const expectRejection = (act: () => unknown, serviceCode = 20409, code = 409) =>
       expect(act).toThrow(expect.objectContaining({ serviceCode, status: code }));

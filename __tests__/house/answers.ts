@@ -31,7 +31,7 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
   [
     "401, 403, 404, 405, 413, 415, 429, 500, 502, 503",
     "docs/troubleshooting.test.ts",
-    "has each status and code of the table",
+    "has exactly the statuses and codes of the table",
   ],
   ["403 and no line in my log", "docs/troubleshooting.test.ts", '["403", "no line"'],
   [
@@ -104,19 +104,19 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
   [
     "a webhook twice, duplicate events, the same uuid",
     "core/delivery/dedupe.test.ts",
-    "fails every concurrent duplicate",
+    "fails only the concurrent duplicates",
   ],
   ["each event twice, with two uuids", "admin/client/configuration-drift.test.ts", "DUPLICATE"],
   [
     'events out of order, "denied" after "approved"',
     "docs/recipes.test.ts",
-    "keep the order of storing",
+    "keep the order of events",
   ],
   ["missed events, my server was down", "admin/client/challenges.test.ts", "fetch"],
   [
     "the login waits for ever, `CHALLENGE_TIMEOUT`",
     "examples/push-login.test.ts",
-    "signs in when the phone approves",
+    "when the phone approves",
   ],
   [
     "a job is stuck, locked, stalled, or runs again after its worker hung",
@@ -149,7 +149,11 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
     "docs/recipes.test.ts",
     "onDeadLetter",
   ],
-  ["write to my database in one transaction with the event", "docs/recipes.test.ts", "one effect"],
+  [
+    "write to my database in one transaction with the event",
+    "docs/recipes.test.ts",
+    "the effect of one",
+  ],
   ["pause the handlers, maintenance of a database", "durable/health.test.ts", "NO_WORKER"],
   ["use pgbouncer or another pooler", "durable/setups/postgres.test.ts", "POSTGRES_POOLED"],
   [
@@ -219,7 +223,7 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
   [
     "tell the browser: polling, long polling, websocket, server-sent events",
     "examples/push-login-page.test.ts",
-    "goes on waiting after each 202",
+    "signs in after a 202",
   ],
   ["use several accounts, subaccounts", "accounts.test.ts", "two accounts on one receiver"],
   [
@@ -243,11 +247,11 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
     "core/observability/prometheus.test.ts",
     "text format of Prometheus",
   ],
-  ["be alerted", "docs/alerts.test.ts", "each alert fires when it should"],
+  ["be alerted", "docs/alerts.test.ts", "fires each alert in Prometheus"],
   [
     "limit the rate of a public endpoint, a flood, DDoS",
     "release/nginx.test.ts",
-    "rejects a flood with 429",
+    "rejects a flood of one address with 429",
   ],
   ["rotate the auth token without downtime", "token-rotation.test.ts", "it.each"],
   ["move to another domain", "core/signature/signed-parts.test.ts", "every publicUrl"],

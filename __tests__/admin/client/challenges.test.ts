@@ -185,17 +185,17 @@ describe("client.factors", () => {
     expect(await client.factors.compare(input)).toEqual(expected);
   });
 
-  const known = [{ factorSid: `YF${OTHER}`, status: "verified" } as const];
-  const input = { entityIdentity: "nobody-here", known };
+  const lost = { factorSid: `YF${OTHER}`, status: "verified" } as const;
+  const nobody = { entityIdentity: "nobody-here", known: [lost] };
 
   it("takes a user that the service does not have for one without factors", async () => {
     const gone = { type: "factor.deleted", factorSid: `YF${OTHER}`, factor: undefined };
-    expect(await client.factors.compare(input)).toEqual([gone]);
+    expect(await client.factors.compare(nobody)).toEqual([gone]);
   });
 
   it("rejects when a proxy responds 404", async () => {
     const port = await startServer((_req, res) => res.writeHead(404).end("<h1>Not found</h1>"));
-    const compared = clientAt(`http://127.0.0.1:${port}`).factors.compare(input);
+    const compared = clientAt(`http://127.0.0.1:${port}`).factors.compare(nobody);
     const error: unknown = await compared.catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: "SERVICE_ERROR", status: 404 });
     expect(inspect(error, { depth: 9 })).not.toContain("nobody-here");

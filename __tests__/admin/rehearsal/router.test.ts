@@ -40,7 +40,7 @@ async function start(
 }
 
 it("rehearse prints a row for each link", async () => {
-  const { rehearse, audits } = await start();
+  const { rehearse } = await start();
   const { code, stdout } = await rehearse();
   expect(stdout).toMatch(/^ok      credentials  \d+ ms\n(?:.*\n)+ok      removed      \d+ ms\n/);
   expect(stdout).toMatch(/\nskipped confirm\n  The receiver has no option confirm/);
