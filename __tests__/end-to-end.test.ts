@@ -55,7 +55,7 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     expect(failed).toEqual(["HANDLER_FAILED"]);
   });
 
-  it("finishes running requests when it closes, handles others until then, then responds 503", async () => {
+  it("responds 503 once close() has finished the running requests", async () => {
     const { port, push, events } = await receiver({});
     const [entered, gate] = [createGate(), createGate()];
     push.on("challenge.approved", () => (entered.open(), gate.opened));

@@ -133,7 +133,7 @@ describe("option confirm", () => {
     ["fails", () => Promise.reject(new Error("down"))],
     ["does not respond", never],
     ["returns another value", () => "true"],
-  ])("responds 503 at the deadline when confirm %s, then accepts a redelivery", async (_, down) => {
+  ])("accepts a redelivery after 503 when confirm %s", async (_, down) => {
     let isDown = true;
     const signals: AbortSignal[] = [];
     const confirm = ((_event, { signal }) => (

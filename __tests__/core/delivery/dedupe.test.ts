@@ -137,7 +137,7 @@ it.each([
   expect(await second).toBe(result);
 });
 
-it("claims other content once a delivery, by a hash of its signature, until 10 s after the run must have finished", async () => {
+it("claims other content by a hash of its signature until 10 s after the run must have finished", async () => {
   jest.useFakeTimers();
   jest.advanceTimersByTime(1_000);
   const { store, claimed } = createScripted("conflict");

@@ -68,7 +68,7 @@ it("handlers time out 500 ms before the deadline, so that their uuid can be rele
   expect(await status).toBe(500);
 });
 
-it("handlers that run after the response are completed once, after deadlineMs and before close() resolves", async () => {
+it("close() waits for the completion of handlers that run after the response", async () => {
   const marks: string[] = [];
   const complete = () => later(20).then(() => void marks.push("complete"));
   const store = claiming(
@@ -100,7 +100,7 @@ it.each<[Partial<PushWebhooksOptions>, leastMs: number]>([
   expect(leases[0]).toBeGreaterThanOrEqual(leastMs);
 });
 
-it("a store that is down is retried for 8 s, then the response is 503", async () => {
+it("responds 503 after 8 s of a store that is down", async () => {
   const claim = (...args: unknown[]) =>
     Promise.reject(Object.assign(new Error("down"), { parameters: args }));
   const { push, events, errors } = createReceiver(claiming(claim));

@@ -15,7 +15,7 @@ afterEach(stopServers);
 
 const good = eventRequest("challenge.approved");
 
-it("responds to a good request among 40 rejected ones, of which it explains at most 10", async () => {
+it("explains at most 10 of 40 rejected requests beside a good one", async () => {
   // Just below limitBytes, and every part of it has variants.
   const fields = Array.from({ length: 60 }, (_, index) => `p${index}=${"+a".repeat(525)}`);
   const hostile = Array<TestRequest>(20).fill({ ...good, body: fields.join("&") });

@@ -5,7 +5,7 @@ import { eventRequest } from "../../support/webhook-requests";
 
 const memory = createMemoryDedupe();
 
-it("is degraded from the first failed claim of the dedupe store until one succeeds, unhealthy once it closes", async () => {
+it("is degraded from the first failed claim of the dedupe store until one succeeds", async () => {
   let isDown = false;
   const dedupe: DedupeStore = {
     ...memory,
@@ -25,6 +25,10 @@ it("is degraded from the first failed claim of the dedupe store until one succee
   isDown = false;
   expect(await held).toBe(200);
   expect(await push.health()).toEqual({ status: "healthy" });
+});
+
+it("is unhealthy once it closes", async () => {
+  const { push } = createReceiver();
   await push.close();
   expect(await push.health()).toMatchObject({ status: "unhealthy", code: "CLOSING" });
 });

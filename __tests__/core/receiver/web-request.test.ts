@@ -58,7 +58,7 @@ it.each([undefined, null, {}, "https://app.example.test/"])(
   },
 );
 
-it("is waited for by close(), which ends pending waits first", async () => {
+it("is waited for by close() after the pending waits ended", async () => {
   const { push, receive } = createReceiver();
   const gate = createGate();
   push.onAny(() => gate.opened);

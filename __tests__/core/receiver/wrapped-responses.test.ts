@@ -77,7 +77,7 @@ const COLUMNS = APPS.flatMap(([app], index) =>
   WRAPPERS.map(([name, , throws = false], id) => [app, name, index, id, throws] as const),
 );
 
-it.each(COLUMNS)("%s, %s: each request ends, the process does not", async (...column) => {
+it.each(COLUMNS)("%s, %s: only the request ends", async (...column) => {
   const [app, name, index, id, throws] = column;
   const statuses = ROWS.map(({ status, sent }) => {
     const { length } = sent;
