@@ -1,6 +1,7 @@
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
-import { ServerResponse } from "node:http";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync } from "node:fs";
+import { rmSync, statSync, writeFileSync } from "node:fs";
+import { ServerResponse, type RequestListener } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -29,6 +30,8 @@ async function record(bytes: string, args: string[] = [], status = 200): Promise
   await waitFor(/http:/);
   const port = Number(/:(\d+)\n/.exec(written.stdout)?.[1]);
   expect((await sendRaw(port, [bytes])).status).toBe(status);
+  // A query may name a user.
+  expect(written.stdout).not.toContain("?");
   interrupt();
   expect(await run).toBe(130);
   return written.stderr;
@@ -73,6 +76,13 @@ it.each<[status: number, reason: RegExp, start: string, headers: string, bodyByt
   expect(existsSync(file)).toBe(false);
 });
 
+it("record responds 500 to a request that it cannot store", async () => {
+  mkdirSync(file);
+  const bytes = rawRequest(eventRequest("factor.created"));
+  expect(await record(bytes, [], 500)).toMatch(/not stored: EISDIR/);
+  rmdirSync(file);
+});
+
 it("record goes on after a response whose methods throw", async () => {
   const broken = jest.spyOn(ServerResponse.prototype, "writeHead").mockImplementationOnce(() => {
     throw new RangeError("inside");
@@ -92,12 +102,15 @@ it("a receiver accepts a replayed webhook request", async () => {
 
 it("explain reads a captured webhook request", async () => {
   await record(rawRequest(eventRequest("challenge.approved")));
-  const explain = (url: string) =>
-    runCommand(["explain", "--capture", file, "--url", url], { PUSH_AUTH_TOKEN: AUTH_TOKEN });
+  const explain = (url: string, flag?: string, name?: string) =>
+    runCommand(["explain", "--capture", file, "--url", url, ...(flag === "--json" ? [flag] : [])], {
+      PUSH_AUTH_TOKEN: AUTH_TOKEN,
+      PUSH_SIGNATURE_HEADER: name,
+    });
   expect(await explain(PUBLIC_URL)).toMatchObject({ code: 0, stdout: "The signature matches.\n" });
   // As PowerShell 5.1 writes it.
   const text = readFileSync(file, "utf8").replaceAll("\n", "\r\n");
-  writeFileSync(file, `\uFEFF${text}`, "utf16le");
+  writeFileSync(file, `\uFEFF${text}\r\n`, "utf16le");
   expect(await explain(PUBLIC_URL)).toMatchObject({
     code: 0,
     stderr: expect.stringMatching(/UTF-16/) as string,
@@ -110,6 +123,10 @@ it("explain reads a captured webhook request", async () => {
   await record(rawRequest(eventRequest("factor.created")).replace("x-service-signature", "x-a"));
   const both = expect.stringMatching(/^The signature matches\.\n1\. SIGNATURE_MISSING /) as string;
   expect(await explain(PUBLIC_URL)).toMatchObject({ code: 1, stdout: both });
+  const { stdout: reports } = await explain(PUBLIC_URL, "--json");
+  expect(JSON.parse(reports)).toMatchObject([{ matches: true }, { matches: false }]);
+  const inOther = await explain(PUBLIC_URL, "--signature-header", "x-a");
+  expect(inOther.stdout).toMatch(/^1\. SIGNATURE_MISSING [^]*\nThe signature matches\.\n$/);
 });
 
 describe("the capture of a rejected request", () => {
@@ -155,17 +172,22 @@ describe("the capture of a rejected request", () => {
 });
 
 const IDENTITY = "entity_identity=user-7f3a-22";
+const POST = rawRequest(eventRequest("challenge.approved"));
 const asGet = (query: string) => `GET /push?${query} HTTP/1.1\r\nHost: localhost\r\n\r\n`;
 it.each([
-  ["a POST", rawRequest(eventRequest("challenge.approved"))],
+  ["a POST", POST],
+  ["a POST of another client", POST.replace("content-length", "CONTENT-LENGTH")],
   ["a GET", rawRequest(eventRequest("challenge.approved", {}, { method: "GET" }))],
   ["the first parameter of a GET", asGet(`${IDENTITY}&uuid=a`)],
   ["the only parameter of a GET", asGet(IDENTITY)],
   ["two parameters", asGet(`uuid=a&${IDENTITY}&${IDENTITY}`)],
 ])("masks the identity on request in %s", async (_what, bytes) => {
   await record(bytes, ["--mask"]);
-  const { url, body } = JSON.parse(readFileSync(file, "utf8")) as { url: string; body: string };
-  const sent = url + Buffer.from(body, "base64").toString();
+  const { url, headers, body } = JSON.parse(readFileSync(file, "utf8")) as Capture;
+  const masked = Buffer.from(body, "base64");
+  const lengths = headers.filter(([name]) => /^content-length$/i.test(name));
+  expect(lengths.every(([, length]) => Number(length) === masked.length)).toBe(true);
+  const sent = url + masked.toString();
   expect(sent).toContain("entity_identity=masked");
   expect(sent).not.toContain("user-7f3a-22");
 });
@@ -180,4 +202,23 @@ it.each(NO_CAPTURES)("replay rejects a file of captures with %j", async (text) =
   writeFileSync(file, text);
   const ended = await runCommand(["replay", file, "--to", "http://127.0.0.1:9"]);
   expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining("capture") });
+});
+
+it("replay fails when a response fails or is cut off, and ends when it is interrupted", async () => {
+  const capture = { method: "GET", url: "/?a=b", headers: [["Host", "a"]], body: "" };
+  writeFileSync(file, `${JSON.stringify(capture)}\n`.repeat(2));
+  const answers: RequestListener[] = [
+    (_req, res) => res.writeHead(500).end(),
+    (_req, res) => res.end("ok"),
+    (_req, res) => res.writeHead(200, { "Content-Length": 9 }).write("x", () => res.destroy()),
+    () => interrupted.interrupt(),
+  ];
+  const to = `http://127.0.0.1:${await startServer((req, res) => answers.shift()?.(req, res))}`;
+  const replay = () => startCommand(["replay", file, "--to", to]);
+  const failed = replay();
+  expect([await failed.run, failed.written.stdout]).toEqual([1, "500 GET /\n200 GET /\n"]);
+  const cut = replay();
+  expect([await cut.run, cut.written.stdout]).toEqual([1, ""]);
+  const interrupted = replay();
+  expect(await interrupted.run).toBe(130);
 });

@@ -5,11 +5,13 @@ import { text } from "node:stream/consumers";
 import { closeSync, openSync } from "node:fs";
 import { TYPESCRIPT } from "../support/child-processes";
 import { ROOT } from "../support/docs";
+import { envOf, startEmulator, stopEmulators } from "../support/emulators";
 import { itNeeds } from "../support/platform";
 
-const start = (args: string[], stdout: "pipe" | number = "pipe") => {
+const start = (args: string[], stdout: "pipe" | number = "pipe", env = {}) => {
   const run = spawn(process.execPath, [...TYPESCRIPT, "lib/cli/main.ts", ...args], {
     cwd: ROOT,
+    env: { ...process.env, ...env },
     stdio: ["ignore", stdout, "pipe"],
   });
   const ended = once(run, "exit");
@@ -32,6 +34,15 @@ it("the process succeeds when the reader closes the pipe early", async () => {
   const { stdout, ended, errors } = start(["--help"]);
   stdout.destroy();
   expect({ ended: await ended, errors: await errors }).toEqual({ ended: [0, null], errors: "" });
+});
+
+it("the process fails when the reader closes the pipe before it has a new secret", async () => {
+  const emulator = await startEmulator();
+  const { stdout, ended, errors } = start(["keys", "create"], "pipe", envOf(emulator));
+  stdout.destroy();
+  expect(await errors).toMatch(/could not be written: /);
+  expect(await ended).toEqual([1, null]);
+  await stopEmulators();
 });
 
 itNeeds("/dev/full")("the process fails when the output cannot be written", async () => {

@@ -81,13 +81,16 @@ it.each(ROWS)(
   },
 );
 
+const OTHER_ACCOUNT = `AC${"0".repeat(32)}`;
 const QUEUE_ROWS: [line: string, code: number, stdout: RegExp][] = [
   ["queue stats", 0, /^COUNT\t/],
   ["queue dead-letters", 0, /^UUID\t/],
   ["queue retry none", 1, /^There is no such/],
+  [`queue retry UUID --account-sid ${OTHER_ACCOUNT}`, 1, /^There is no such/],
   ["queue retry UUID", 0, /^retried 1/],
   ["queue retry --all", 0, /^retried \d/],
   ["queue discard none", 1, /^There is no such/],
+  [`queue discard UUID --account-sid ${OTHER_ACCOUNT}`, 1, /^There is no such/],
   ["queue discard UUID", 0, /^discarded 1/],
   [`queue count-user user --account-sid ${ACCOUNT_SID}`, 0, /^COUNT\t/],
   [`queue erase-user user --account-sid ${ACCOUNT_SID}`, 0, /^COUNT\t/],
@@ -136,7 +139,7 @@ async function listCommands(parent: string[] = []): Promise<string[]> {
 it("has a row for each command, beside those that run until they are stopped", async () => {
   const lines = [...ROWS, ...QUEUE_ROWS].map(([line]) => line);
   const commands = await listCommands();
-  // rehearsal/router.test.ts has the outputs of rehearse.
+  // rehearse.test.ts has the outputs of rehearse.
   expect(commands.filter((name) => !lines.some((line) => line.startsWith(name)))).toEqual([
     "emulator",
     "rehearse",

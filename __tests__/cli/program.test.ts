@@ -4,7 +4,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseEnv } from "node:util";
 import type { ChallengeEvent, PushEvent } from "express-push-verification";
-import type { Emulator } from "express-push-verification/emulator";
+import { sendRequest, type Emulator } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
 import {
   callApi,
@@ -23,6 +23,7 @@ import { countTime } from "../support/waiting";
 const AUTH_TOKEN = "hush-hush-token";
 const secret = { PUSH_AUTH_TOKEN: AUTH_TOKEN };
 const FORM = "application/x-www-form-urlencoded";
+const UNCONFIRMED = { confirm: () => false, confirmTypes: ["factor.created"] } as const;
 
 afterEach(stopEmulators);
 
@@ -35,6 +36,11 @@ describe("push-webhooks", () => {
     ["--help", 0, /Exit codes: 0 done/],
     ["--version", 0, /^\d+\.\d+\.\d+\n$/],
     ["trigger --help", 0, /--bad-signature/],
+    ["emulator --help", 0, /default:\s+4010\)[^]*default:\s+"127\.0\.0\.1"/],
+    ["record --help", 0, /default:\s+4020\)/],
+    ["webhooks ensure --help", 0, /default:\s+"push\s+webhooks"/],
+    ["replay x --to here", 2, /--to must be .*"here"/],
+    ["rehearse --admin-url here", 2, /--admin-url must be .*"here"/],
     ["", 2, /Usage: push-webhooks/],
     ["emulater", 2, /unknown command 'emulater'\n\(Did you mean emulator\?\)/],
     ["trigger challenge.approve --url http://a.test/", 2, /Allowed choices/],
@@ -120,18 +126,25 @@ describe("trigger", () => {
   it("sets parameters, also those that the type or version does not have", async () => {
     const challenge_sid = `YC${"7".repeat(32)}`;
     const sets = ["entity_identity=u=1", 'challenge_hidden_details={"ip":"::1"}', "risk=7"];
-    const args = [...sets, `challenge_sid=${challenge_sid}`].flatMap((set) => ["--set", set]);
-    expect(await trigger("challenge.denied", ...args)).toHaveProperty("code", 0);
+    sets.push(`challenge_sid=${challenge_sid}`, "uuid=mine");
+    const args = sets.flatMap((set) => ["--set", set]);
+    const stderr = expect.stringMatching(/no parameter risk:/) as string;
+    expect(await trigger("challenge.denied", ...args)).toMatchObject({ code: 0, stderr });
     const [event] = receiver.events as [PushEvent];
     const challenge_hidden_details = { ip: "::1" };
-    const fields = { entity_identity: "u=1", challenge_sid, challenge_hidden_details, issues: [] };
+    const ids = { uuid: "mine", entity_identity: "u=1", challenge_sid };
+    const fields = { ...ids, challenge_hidden_details, issues: [] };
     expect(event).toMatchObject(fields);
     expect(event.params).toContainEqual(["risk", "7"]);
   });
 
   it("prints one JSON document with --json", async () => {
     const { stdout } = await trigger("challenge.denied", "--duplicate", "--json");
-    const [{ type, version, uuid, challenge_sid }] = receiver.events as [ChallengeEvent];
+    await trigger("challenge.denied");
+    const [first, second] = receiver.events as [ChallengeEvent, ChallengeEvent];
+    const { type, version, uuid, challenge_sid } = first;
+    // What a receiver knows as invented.
+    expect(uuid).toMatch(/^trigger-/);
     const ids = { uuid, challenge_sid };
     const result = { type, version, ...ids, status: 200, durationMs: expect.any(Number) };
     expect(JSON.parse(stdout)).toEqual([result, result]);
@@ -171,10 +184,14 @@ describe("trigger", () => {
       await waitFor(LATE, "stderr");
       interrupt();
       expect(await run).toBe(130);
+      const url = await startTarget(() => hanging.interrupt());
+      const hanging = triggerAt(Number(new URL(url).port));
+      expect(await hanging.run).toBe(130);
     });
   });
 
   it.each<[status: number, method: string, reason: RegExp, headers?: Record<string, string>]>([
+    [302, "POST", /redirects to \/{300}… /, { Location: "/".repeat(400) }],
     [302, "POST", /redirects to .login. /, { Location: "\u009Blogin\u0085" }],
     [308, "GET", /redirects to https:\/\/a\.test\/push /, { Location: "https://a.test/push" }],
     [401, "POST", /^Another part of the app.*credentials/],
@@ -235,6 +252,38 @@ describe("trigger", () => {
     });
   });
 
+  it.each<[reason: RegExp, options: Parameters<typeof startReceiver>[1], method: "POST" | "GET"]>(
+    (["POST", "GET"] as const).flatMap((method) => [
+      [/expects the header X-Twilio-Signature/, { signatureHeader: "X-Twilio-Signature" }, method],
+      [/The signature is right/, UNCONFIRMED, method],
+      [/does not accept the signature/, { authToken: "another-token" }, method],
+    ]),
+  )("asks why a receiver responds 403: %s, %j by %s", async (reason, options, method) => {
+    const { publicUrl, events } = await startReceiver(AUTH_TOKEN, { query: "?a=b", ...options });
+    const ended = await runLine(`trigger factor.created --url ${publicUrl} --method ${method}`);
+    expect(ended).toMatchObject({ code: 1, stderr: expect.stringMatching(reason) });
+    // No handler ran.
+    expect(events).toEqual([]);
+  });
+
+  it.each([
+    ["no response", 0],
+    ["another part", 400],
+  ])("takes %s for no proof that the signature is right", async (_probe, status) => {
+    let count = 0;
+    const url = await startTarget((req, res) => {
+      if (++count === 1) {
+        res.writeHead(403, { "Cache-Control": "no-store" }).end("Forbidden\n");
+      } else if (status === 0) req.socket.destroy();
+      else res.writeHead(status).end("No.");
+    });
+    const { code, stderr } = await runLine(`trigger factor.created --url ${url}/`);
+    expect({ code, stderr }).toEqual({
+      code: 1,
+      stderr: expect.stringMatching(/does not accept the signature/),
+    });
+  });
+
   it("sends to another URL with --to", async () => {
     const publicUrl = "https://app.example.com/push?a=b";
     const { publicUrl: to } = await startReceiver(AUTH_TOKEN, { publicUrl });
@@ -243,15 +292,17 @@ describe("trigger", () => {
       [publicUrl, "GET", 0],
       [receiver.publicUrl, "POST", 1],
     ] as const) {
-      const line = `trigger factor.created --url ${url} --to ${to} --method ${method}`;
+      const line = `trigger factor.created --url ${url} --to ${to}?x=1#y --method ${method}`;
       expect(await runLine(line)).toHaveProperty("code", code);
     }
   });
 
-  it("signs in another header with --signature-header", async () => {
+  it("signs in another header by an option or the environment", async () => {
     const { publicUrl } = await startReceiver(AUTH_TOKEN, { signatureHeader: "X-Other" });
-    const line = `trigger factor.created --url ${publicUrl} --signature-header x-other`;
-    expect(await runLine(line)).toHaveProperty("code", 0);
+    const line = `trigger factor.created --url ${publicUrl}`;
+    expect(await runLine(`${line} --signature-header x-other`)).toHaveProperty("code", 0);
+    const other = { ...secret, PUSH_SIGNATURE_HEADER: "x-other" };
+    expect(await runLine(line, other)).toHaveProperty("code", 0);
   });
 });
 
@@ -316,6 +367,7 @@ describe("explain", () => {
     // The URL, which is not shown, and not the token.
     ["1. URL_PATH ", "", [right], another],
     ["1. TOKEN_WRONG ", `--received-url ${url}`, [right], another],
+    ["1. TOKEN_ACCOUNT ", `--account-sid AC${"0".repeat(32)}`, [right], another],
     [
       "1. SIGNATURE_MALFORMED ",
       "--signature-header x-cut",
@@ -382,12 +434,16 @@ describe("webhooks and keys", () => {
     for (const [line, code, stdout] of [
       [ensure, 0, /^created YW/],
       [ensure, 0, /^unchanged YW/],
+      [`${ensure} --status disabled --name x --json`, 0, /"disabled"[^]*"friendly_name": "x"/],
+      [`${ensure} --status enabled --name y`, 0, /^updated YW/],
       [`${ensure} --events ${types} --version v1 --json`, 0, /"updated"[^]*"version": "v1"/],
       ["webhooks list", 0, /^SID\tSTATUS\tVERSION\tURL\tEVENTS\nYW.*\tv1\thttps:..\*{3}@app.*\n$/],
       ["webhooks list --json", 0, /^\[[^]*"webhook_url": "https:..svc:hush@app.*"[^]*\]\n$/],
       [`${check} --handled ${types}`, 1, /^VERSION_LEGACY YW/],
       [`${ensure} --events ${types} --version v2`, 0, /^updated YW/],
       [`${check} --handled ${types}`, 0, /^No configuration drift\.\n$/],
+      // The URL of another one begins with it.
+      [`webhooks ensure --url ${url.slice(0, -1)}`, 0, /^created YW.*\nURL_EXTENDS YW.*\n {2}/],
     ] as const) {
       expect(await run(line)).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
     }
@@ -432,7 +488,7 @@ describe("webhooks and keys", () => {
     });
     const [sid = "", keySecret = ""] = created.stdout.split("\n");
     const list = await run("keys list");
-    expect(list.stdout).toContain(`${sid}\t`);
+    expect(list.stdout).toMatch(new RegExp(`\\n${sid}\\t[^\\t]+\\tci\\n`));
     expect(list.stdout).not.toContain(keySecret);
     const other = await readJson("keys create");
     expect(other).toHaveProperty("secret");
@@ -486,26 +542,30 @@ describe("webhooks and keys", () => {
 describe("emulator", () => {
   const READY = /Create a factor/;
   /** Starts it for a webhook; `createFactor` makes an event happen. */
-  async function start(args: string, env: NodeJS.ProcessEnv) {
-    const { publicUrl } = await startReceiver(AUTH_TOKEN);
-    const command = `emulator --port 0 --webhook-url ${publicUrl} ${args}`.trim().split(" ");
+  async function start(args: string, env: NodeJS.ProcessEnv, options = {}) {
+    const receiver = await startReceiver(AUTH_TOKEN, options);
+    const line = `emulator --port 0 --webhook-url ${receiver.publicUrl} ${args}`;
+    const command = line.split(" ").filter(Boolean);
     const createFactor = async (settings: Record<string, string>) => {
       const { PUSH_ACCOUNT_URL: url, PUSH_ACCOUNT_SID: sid, PUSH_AUTH_TOKEN: token } = settings;
       const as: [string, string] = [sid ?? "", token ?? ""];
       const created = await callApi({ url } as Emulator, "POST", "/_control/factors", { as });
       expect(created).toHaveProperty("status", 201);
     };
-    return { ...startCommand(command, env), createFactor };
+    return { ...startCommand(command, env), createFactor, receiver };
   }
 
   it("prints credentials and each delivery until SIGINT", async () => {
     // macOS has only the first address of this machine.
     const host = process.platform === "darwin" ? "127.0.0.1" : "127.0.0.2";
-    const args = `http://127.0.0.1:9/none --host ${host} --allowed-host emulator`;
+    const args = `http://127.0.0.1:9/none?hush --host ${host} --allowed-host emulator`;
     const { run, written, interrupt, waitFor, createFactor } = await start(args, {});
     await waitFor(READY);
     const env = parseEnv(written.stdout) as Record<string, string>;
     expect(env.PUSH_ACCOUNT_URL).toMatch(`http://${host}:`);
+    const ready = { method: "GET", url: `${env.PUSH_ACCOUNT_URL}/_control/ready` } as const;
+    const named = sendRequest({ ...ready, headers: { Host: "emulator:1" }, body: undefined });
+    expect(await named).toHaveProperty("status", 200);
     await createFactor(env);
     expect(written.stderr).toBe("");
     await waitFor(/^403 factor\.created -> http:\S+\/webhooks\/push in [\d.]+ ms$/m);
@@ -538,6 +598,43 @@ describe("emulator", () => {
     expect(delivery).not.toContain("factor_type");
     interrupt();
     await run;
+  });
+
+  const PUBLIC = "--as-public-service";
+  it.each<[args: string, env: NodeJS.ProcessEnv, header: string, type: string]>([
+    ["", {}, "X-Service-Signature", "application/x-www-urlencoded"],
+    [PUBLIC, {}, "X-Twilio-Signature", FORM],
+    [`${PUBLIC} --signature-header X-Own`, {}, "X-Own", FORM],
+    [PUBLIC, { PUSH_SIGNATURE_HEADER: "X-Env" }, "X-Env", FORM],
+  ])("with %j and %j signs in %s, and sends %s", async (args, env, header, type) => {
+    const more = { ...secret, PUSH_ACCOUNT_SID: `AC${"7".repeat(32)}`, ...env };
+    const { run, written, interrupt, waitFor, createFactor } = await start(`--json ${args}`, more);
+    await waitFor(/\n/);
+    const settings = JSON.parse(written.stdout) as Record<string, string>;
+    expect(settings.PUSH_ACCOUNT_SID).toBe(more.PUSH_ACCOUNT_SID);
+    await createFactor({ ...settings, ...secret });
+    await waitFor(/\n.*\n/);
+    interrupt();
+    await run;
+    const { request } = JSON.parse(written.stdout.split("\n")[1] ?? "");
+    expect(request.headers).toMatchObject({ "Content-Type": type, [header]: expect.any(String) });
+  });
+
+  it("says once for each URL why its receiver responds 403, and runs no handler to find out", async () => {
+    const started = await start("", secret, UNCONFIRMED);
+    const { run, written, interrupt, waitFor, createFactor, receiver } = started;
+    await waitFor(READY);
+    const settings = { ...(parseEnv(written.stdout) as Record<string, string>), ...secret };
+    for (let count = 1; count <= 2; count++) {
+      await createFactor(settings);
+      await waitFor(new RegExp(`(^403[^]*){${count}}`, "m"));
+      await waitFor(/The signature is right/, "stderr");
+      await waitFor(/The signature is right/, "stderr");
+    }
+    interrupt();
+    await run;
+    expect(written.stderr.match(/The signature is right/g)).toHaveLength(1);
+    expect(receiver.events).toEqual([]);
   });
 
   it("fails for a port in use", async () => {

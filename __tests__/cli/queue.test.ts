@@ -14,8 +14,8 @@ import {
 } from "../support/postgres";
 import { describeWithRedis, DURABLE, startRedis, stopRedis } from "../support/redis";
 import { silent } from "../support/receivers";
-import { runCommand } from "../support/terminals";
-import { nextTurn } from "../support/waiting";
+import { runCommand, startCommand } from "../support/terminals";
+import { countTime, nextTurn } from "../support/waiting";
 import { testSubcommands } from "./queue-subcommands";
 
 const folder = mkdtempSync(join(tmpdir(), "push-tls-"));
@@ -71,6 +71,12 @@ describeWithPostgres("queue … --queue postgres://…", () => {
     server = await startPostgres({ settings: { fsync: "off" } });
   });
   afterAll(() => server.remove());
+  it("makes no tables for a command", async () => {
+    const args = ["queue", "stats", "--name", "cli", "--queue", server.url];
+    expect(await runCommand(args)).toMatchObject({ code: 1, stdout: "" });
+    const [made] = await server.query("select to_regnamespace('push')::text as schema");
+    expect(made).toEqual({ schema: null });
+  });
   testSubcommands(() => {
     const { url: store } = server;
     return { store, queue: postgresQueue({ name: "cli", connection: store, durability: "trust" }) };
@@ -81,7 +87,24 @@ describeWithPostgres("queue … --queue postgres://…", () => {
     await server.set("ssl_key_file", key);
     await server.set("ssl_cert_file", cert);
     await server.set("ssl", "on");
-    await expectAuthority(server.url, cert);
+    for (const query of ["", "?application_name=a", "?sslmode=verify-ca"])
+      await expectAuthority(server.url + query, cert);
+  });
+});
+
+describe("a store that does not respond", () => {
+  countTime();
+  const line = "queue stats --name cli --queue redis://127.0.0.1:2";
+
+  it.each([
+    ["after 15 s", 1],
+    ["when the command is interrupted", 130],
+  ])("is given up %s, and its errors are in stderr", async (_when, code) => {
+    const { run, interrupt, waitFor } = startCommand(line.split(" "));
+    await waitFor(/ECONNREFUSED/, "stderr");
+    if (code === 1) jest.advanceTimersByTime(15_000);
+    else interrupt();
+    expect(await run).toBe(code);
   });
 });
 

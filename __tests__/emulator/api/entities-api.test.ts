@@ -90,6 +90,7 @@ const PUSH = { ...NEW_FACTOR, "Binding.PublicKey": DER.toString("base64") };
 const TOTP = { FriendlyName: "App", FactorType: "totp" };
 const TOKEN = { Identity: IDENTITY, FactorType: "push" };
 const FACTORS = `Entities/${IDENTITY}/Factors`;
+const CHALLENGES = `Entities/${IDENTITY}/Challenges`;
 
 it("a factor over REST shows its key once, and ignores parameters that the service does not have", async () => {
   const emulator = await startEmulator();
@@ -169,13 +170,12 @@ describe("a challenge over REST", () => {
     const clock = { nowMs: Date.UTC(2024, 2, 5, 9, 20) };
     const emulator = await startEmulator({ now: () => clock.nowMs, ...options });
     const { sid: factor_sid } = emulator.device().register({ entity_identity: IDENTITY });
-    const path = `Entities/${IDENTITY}/Challenges`;
     const create = (more: [string, string][], FactorSid = factor_sid) => {
       const form = { FactorSid, "Details.Message": "Sign in?" };
-      return post(emulator, path, [...Object.entries(form), ...more]);
+      return post(emulator, CHALLENGES, [...Object.entries(form), ...more]);
     };
     const read = (path: string) => callApi(emulator, "GET", path);
-    return { emulator, clock, factor_sid, path, create, read };
+    return { emulator, clock, factor_sid, create, read };
   };
 
   it("is shown with every member under its own service and entity only", async () => {
@@ -222,17 +222,17 @@ describe("a challenge over REST", () => {
     ["none", "approved"],
     ["ES256", "approved"],
   ])("is answered by a payload with %s of %s only if it is valid", async (alg, status) => {
-    const { emulator, path } = await start();
+    const { emulator } = await start();
     const { sid } = (await post(emulator, FACTORS, PUSH)).body;
     emulator.verifyFactor(sid);
-    const { body: asked } = await post(emulator, path, { FactorSid: sid, "Details.Message": "m" });
+    const { body: asked } = await post(emulator, CHALLENGES, { FactorSid: sid, "Details.Message": "m" });
     const device = emulator.device();
     const [, body = ""] = device.signChallenge(asked.sid, status as "denied").split(".");
     const signed = `${Buffer.from(JSON.stringify({ alg })).toString("base64url")}.${body}`;
     const key = { key: privateKey, dsaEncoding: "ieee-p1363" } as const;
     const signature = sign("sha256", Buffer.from(signed), key).toString("base64url");
     const AuthPayload = `${signed}.${signature}`;
-    const { status: found } = await post(emulator, `${path}/${asked.sid}`, { AuthPayload });
+    const { status: found } = await post(emulator, `${CHALLENGES}/${asked.sid}`, { AuthPayload });
     expect(found).toBe(alg === "ES256" && status === "approved" ? 200 : 403);
   });
 
@@ -263,12 +263,12 @@ describe("a challenge over REST", () => {
   });
 
   it("is rejected with an invalid parameter, or beyond a limit of the service", async () => {
-    const { emulator, factor_sid: FactorSid, path, create } = await start();
+    const { emulator, factor_sid: FactorSid, create } = await start();
     const other = emulator.device().register({ entity_identity: "user-0002" });
     expectInvalid(await create([], other.sid), "FactorSid");
     for (const message of [undefined, "", "x".repeat(257)]) {
       const form = { FactorSid, ...(message !== undefined && { "Details.Message": message }) };
-      expectInvalid(await post(emulator, path, form), "Details.Message");
+      expectInvalid(await post(emulator, CHALLENGES, form), "Details.Message");
     }
     for (const more of [
       [["Details.Message", "twice"]],
@@ -289,7 +289,7 @@ describe("a challenge over REST", () => {
     expect(created).toMatchObject({ status: 201, body: { expiration_date: latest } });
     expect(created.body.details.fields).toHaveLength(20);
     const notify = (form: Form) =>
-      post(emulator, `${path}/${created.body.sid}/Notifications`, form);
+      post(emulator, `${CHALLENGES}/${created.body.sid}/Notifications`, form);
     expectInvalid(await notify({ Ttl: "301" }), "Ttl");
     const sid = expect.stringMatching(/^NT/) as string;
     expect((await notify({})).body).toMatchObject({ sid, ttl: 300 });

@@ -90,7 +90,7 @@ describe("the emulator's server", () => {
       );
     const emulator = createEmulator();
     const { port } = new URL(await emulator.listen(0, "my-machine"));
-    expect(lookup.mock.calls.map(([name]) => name as string)).toEqual(["my-machine"]);
+    expect(lookup.mock.calls.map(([name]) => name)).toEqual(["my-machine"]);
     lookup.mockRestore();
     const bytes = `GET /_control/ready HTTP/1.1\r\nHost: my-machine:1\r\nConnection: close\r\n\r\n`;
     expect(await sendRaw(Number(port), [bytes])).toHaveProperty("status", 200);

@@ -7,8 +7,8 @@ import {
   startReceiver,
   startTarget,
   stopEmulators,
-} from "../../support/emulators";
-import { runCommand } from "../../support/terminals";
+} from "../support/emulators";
+import { runCommand, startCommand } from "../support/terminals";
 
 afterEach(stopEmulators);
 
@@ -77,4 +77,22 @@ it.each<[what: string, options: object, header: string, code: number, words: Reg
   expect(ended.code).toBe(code);
   expect(ended.stderr).toMatch(words);
   expect(ended.stderr).not.toContain("hush");
+});
+
+it("rehearse follows no redirect, which would receive its header, and ends when it is interrupted", async () => {
+  const seen: unknown[] = [];
+  const url = await startTarget(({ url: path, headers }, res) => {
+    seen.push([path, headers["x-admin"]]);
+    if (path === "/hang/rehearsal") return command.interrupt();
+    res.writeHead(307, { Location: "/elsewhere" }).end();
+  });
+  const at = (path: string) =>
+    startCommand(["rehearse", "--admin-url", url + path], { PUSH_ADMIN_HEADER: "X-Admin: hush" });
+  expect(await at("/a//").run).toBe(1);
+  const command = at("/hang");
+  expect(await command.run).toBe(130);
+  expect(seen).toEqual([
+    ["/a/rehearsal", "hush"],
+    ["/hang/rehearsal", "hush"],
+  ]);
 });
