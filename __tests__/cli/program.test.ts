@@ -190,7 +190,9 @@ describe("trigger", () => {
     });
   });
 
-  it.each<[status: number, method: string, reason: RegExp, headers?: Record<string, string>]>([
+  type Other = [status: number, method: string, reason: RegExp, headers?: object, body?: string];
+  it.each<Other>([
+    [403, "POST", /^Another part of the app.*CSRF/, {}, "Forbidden\n"],
     [302, "POST", /redirects to \/{300}… /, { Location: "/".repeat(400) }],
     [302, "POST", /redirects to .login. /, { Location: "\u009Blogin\u0085" }],
     [308, "GET", /redirects to https:\/\/a\.test\/push /, { Location: "https://a.test/push" }],
@@ -202,16 +204,19 @@ describe("trigger", () => {
     [405, "GET", /GET.*app\.use\(.*app\.post\(/],
     [429, "POST", /^Another part of the app.*limiter/],
     [500, "POST", /^Another part of the app/, { "Cache-Control": "no-store" }],
-  ])("explains %i to a %s of another part", async (status, method, reason, headers = {}) => {
-    const url = await startTarget((_req, res) => res.writeHead(status, headers).end("No.\n"));
-    const line = `trigger factor.created --url ${url}/push --method ${method}`;
-    const { code, stdout, stderr } = await runLine(line);
-    expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(`^${status} `) });
-    expect(stderr).toMatch(reason);
-    expect(stderr.trimEnd()).not.toMatch(CONTROL);
-    const [result] = JSON.parse((await runLine(`${line} --json`)).stdout);
-    expect(result).toMatchObject({ status, reason: expect.stringMatching(reason) });
-  });
+  ])(
+    "explains %i to a %s of another part",
+    async (status, method, reason, ...[headers = {}, body = "No.\n"]) => {
+      const url = await startTarget((_req, res) => res.writeHead(status, { ...headers }).end(body));
+      const line = `trigger factor.created --url ${url}/push --method ${method}`;
+      const { code, stdout, stderr } = await runLine(line);
+      expect({ code, stdout }).toEqual({ code: 1, stdout: expect.stringMatching(`^${status} `) });
+      expect(stderr).toMatch(reason);
+      expect(stderr.trimEnd()).not.toMatch(CONTROL);
+      const [result] = JSON.parse((await runLine(`${line} --json`)).stdout);
+      expect(result).toMatchObject({ status, reason: expect.stringMatching(reason) });
+    },
+  );
 
   it("fails at once when the receiver closes without a response", async () => {
     const connections: unknown[] = [];

@@ -2,7 +2,8 @@ import { createHandlers } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import { toOutcome } from "../../lib/core/delivery/outcome";
 import { createQueue, type Engine } from "../../lib/durable/queue";
-import { pauseOf, resolveQueueOptions, type Backoff } from "../../lib/durable/queue-options";
+import { planFailure } from "../../lib/durable/failure-plan";
+import { resolveQueueOptions, type Backoff } from "../../lib/durable/queue-options";
 import { QueueError } from "../../lib/durable/queue-error";
 import type { ClaimedEvent, Member, NewEvent } from "../../lib/durable/storage";
 import { toNewEvent } from "../../lib/durable/stored-event";
@@ -55,7 +56,10 @@ it.each<[backoff: Backoff, pausesMs: number[]]>([
   [{ type: "exponential", delayMs: 2 ** 30 }, [2 ** 30, 2 ** 31 - 1, 2 ** 31 - 1]],
 ])("has pauses by %j: %j", (backoff, expected) => {
   const random = jest.spyOn(Math, "random").mockReturnValue(0.5);
-  expect([1, 2, 3].map((failures) => pauseOf(backoff, failures))).toEqual(expected);
+  const settings = resolveQueueOptions("test", { name: "q", backoff }, {});
+  const failure = { reason: "down", masked: "down", isPermanent: false, isForged: false };
+  const plan = (failures: number) => planFailure(settings, failure as never, failures, null);
+  expect([1, 2, 3].map((failures) => plan(failures).pauseMs)).toEqual(expected);
   random.mockRestore();
 });
 

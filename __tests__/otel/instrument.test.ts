@@ -147,6 +147,13 @@ it("names a type that it does not know neither in a span nor in a metric", async
   expect(types).toEqual(["factor.created", "_OTHER"]);
 });
 
+const messagingOf = (name: string, type: string) => ({
+  "messaging.system": "express_push_verification",
+  "messaging.destination.name": "q",
+  "messaging.operation.name": name,
+  "messaging.operation.type": type,
+});
+
 it("stores the trace with an event without the baggage, which may name a user", async () => {
   const baggage = propagation.createBaggage({ user: { value: "user-7f3a-22" } });
   const event = { queue: "q", type: "factor.created", uuid: "a", receiver: undefined };
@@ -159,6 +166,40 @@ it("stores the trace with an event without the baggage, which may name a user", 
     ),
   );
   expect(Object.keys(carrier)).toEqual(["traceparent"]);
+  expect(telemetry.spans()).toMatchObject([
+    { name: "store q", kind: SpanKind.PRODUCER, attributes: messagingOf("store", "send") },
+  ]);
+});
+
+it("handles an event of a queue in the trace of its store, and counts and measures the run", async () => {
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  const carrier = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
+  const event = { queue: "q", type: "factor.created", uuid: "a", receiver: "shop" };
+  const run = { ...event, carrier, attempt: 2 };
+  await traceOperation(
+    "handle",
+    () => run,
+    async () => {},
+  );
+  const [span] = telemetry.spans();
+  expect(span).toMatchObject({
+    name: "handle q",
+    kind: SpanKind.CONSUMER,
+    attributes: { ...messagingOf("handle", "process"), "push_webhooks.attempt": 2 },
+  });
+  expect(span?.spanContext().traceId).toBe(traceId);
+  const metrics = await telemetry.readMetrics();
+  const attributes = messagingOf("handle", "process");
+  const consumed = [{ value: 1, attributes }];
+  expect(metrics["messaging.client.consumed.messages"]).toMatchObject(consumed);
+  // The boundaries of the semantic conventions, in seconds.
+  const boundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+  const measured = [{ value: { count: 1, buckets: { boundaries } }, attributes }];
+  expect(metrics["messaging.process.duration"]).toMatchObject(measured);
+  expect(telemetry.units()).toMatchObject({
+    "messaging.process.duration": "s",
+    "messaging.client.consumed.messages": "{message}",
+  });
 });
 
 /** Stores a new event and a duplicate, fails once, and returns the metrics. */

@@ -23,16 +23,18 @@ export function startTelemetry() {
   const meters = new MeterProvider({ readers: [reader] });
   metrics.setGlobalMeterProvider(meters);
   const end = instrumentPushWebhooks();
+  const list = () =>
+    (exporter.getMetrics().at(-1)?.scopeMetrics ?? []).flatMap((scope) => scope.metrics);
   return {
     /** The spans that have ended. */
     spans: () => spans.getFinishedSpans(),
     /** The points of each metric by its name. */
     async readMetrics(): Promise<Record<string, { attributes: Attributes; value: unknown }[]>> {
       await meters.forceFlush();
-      const scopes = exporter.getMetrics().at(-1)?.scopeMetrics ?? [];
-      const all = scopes.flatMap((scope) => scope.metrics);
-      return Object.fromEntries(all.map((one) => [one.descriptor.name, one.dataPoints]));
+      return Object.fromEntries(list().map((one) => [one.descriptor.name, one.dataPoints]));
     },
+    /** The units of the metrics that were read. */
+    units: () => Object.fromEntries(list().map(({ descriptor: { name, unit } }) => [name, unit])),
     /** Stops instrumenting, and ends the SDK. */
     async stop() {
       end();

@@ -148,6 +148,28 @@ describe("confirmWith", () => {
     expect(outcome?.entity_identity === IDENTITY).toBe(isTrue);
   });
 
+  it.each([
+    [{}, true],
+    [{ account_sid: `AC${OTHER}` }, false],
+    [{ service_sid: `VA${OTHER}` }, false],
+    [{ factor_sid: null }, false],
+    [{ account_sid: null, service_sid: null }, true],
+  ])("tells a wait the outcome in the response %j: %s", async (found, isTold) => {
+    const event = createEvent("challenge.approved", "approved");
+    const { challenge_sid: challengeSid = "" } = event as { challenge_sid?: string };
+    const fetched = {
+      ...(await client.challenges.fetch({ entityIdentity: IDENTITY, challengeSid })),
+    };
+    const challenges = { fetch: jest.fn(async () => ({ ...fetched, ...found })) };
+    const { fetchOutcome } = confirmWith({ ...client, challenges });
+    const { accountSid: account_sid, serviceSid: service_sid } = client;
+    const outcome = { account_sid, service_sid, challenge_sid: challengeSid, source: "service" };
+    const told = await fetchOutcome?.({ challengeSid, entityIdentity: IDENTITY }, { signal });
+    expect(told).toEqual(isTold ? expect.objectContaining(outcome) : undefined);
+    // The wait asks again.
+    expect(challenges.fetch.mock.calls).toEqual([[expect.anything(), { signal, maxRetries: 0 }]]);
+  });
+
   it("throws for an unknown option", () => {
     expect(() => confirmWith(client, { maxAge: 5 } as never)).toThrow(/maxAgeMs/);
   });

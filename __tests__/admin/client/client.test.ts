@@ -106,6 +106,7 @@ it.each<[string, { status: number; body?: unknown; headers?: typeof late }, obje
   ["JSON null", { status: 404, body: "null" }, failed(404)],
   ["a resource without a sid", { status: 200, body: { friendly_name: "x" } }, bad],
   ["members of other types", { status: 400, body: { code: "x", message: 5 } }, failed(400)],
+  ["a redirect", { status: 301 }, { status: 301, code: "REDIRECTED" }],
   ["more than 8 MiB", { status: 200, body: "x".repeat(9_000_000) }, bad],
   ...[late, dated].map((headers): [string, { status: number; headers: typeof late }, object] => [
     `a Retry-After of ${headers["retry-after"]}`,
@@ -121,8 +122,72 @@ it.each<[string, { status: number; body?: unknown; headers?: typeof late }, obje
   clock.mockRestore();
 });
 
+it("each method rejects at once with the reason of its signal, and sends nothing", async () => {
+  const signal = AbortSignal.abort(new Error("gone"));
+  const { keys, webhooks, challenges, factors } = upstream.client;
+  const user = { entityIdentity: "user-0001" };
+  const calls: [string, Promise<unknown>][] = [
+    ["keys.list", collect(keys.list({ signal }))],
+    ["keys.fetch", keys.fetch(KEY_SID, { signal })],
+    ["keys.create", keys.create({}, { signal })],
+    ["keys.update", keys.update(KEY_SID, {}, { signal })],
+    ["keys.delete", keys.delete(KEY_SID, { signal })],
+    ["webhooks.fetch", webhooks.fetch(WEBHOOK_SID, { signal })],
+    ["webhooks.create", webhooks.create(WEBHOOK, { signal })],
+    ["webhooks.update", webhooks.update(WEBHOOK_SID, {}, { signal })],
+    ["webhooks.delete", webhooks.delete(WEBHOOK_SID, { signal })],
+    ["webhooks.ensure", webhooks.ensure(WEBHOOK, { signal })],
+    [
+      "webhooks.check",
+      webhooks.check({ publicUrl: "http://a", handledTypes: () => [] }, { signal }),
+    ],
+    ["challenges.fetch", challenges.fetch({ ...user, challengeSid: CHALLENGE_SID }, { signal })],
+    ["factors.fetch", factors.fetch({ ...user, factorSid: `YF${"a".repeat(32)}` }, { signal })],
+    ["factors.list", collect(factors.list(user, { signal }))],
+    ["factors.compare", factors.compare({ ...user, known: [] }, { signal })],
+  ];
+  const ended = calls.map(async ([name, call]) => [name, await call.catch((error) => error)]);
+  expect(await Promise.all(ended)).toEqual(calls.map(([name]) => [name, signal.reason]));
+  expect(upstream.seen).toEqual([]);
+});
+
+it("ensure ends before its second request when it is aborted", async () => {
+  const reason = new Error("gone");
+  for (const count of [0, 1]) {
+    for (let made = 0; made < count; made++) upstream.createWebhook(WEBHOOK);
+    const stop = new AbortController();
+    const options = clientOptions(upstream.url);
+    const stopping: AdminClientOptions["fetch"] = async (url, init) => {
+      const response = await fetch(url, init);
+      stop.abort(reason);
+      return response;
+    };
+    const { webhooks } = createAdminClient({ ...options, fetch: stopping });
+    const input = { ...WEBHOOK, friendly_name: "other" };
+    const ensured = webhooks.ensure(input, { signal: stop.signal });
+    await expect(ensured).rejects.toBe(reason);
+  }
+  expect(upstream.seen.map((line) => line.split(" ")[0])).toEqual(["GET", "GET"]);
+});
+
+it("waits 10 s and tries a request three times, unless it is told otherwise", async () => {
+  const timeout = jest.spyOn(AbortSignal, "timeout");
+  const failing = { status: 503, headers: { "retry-after": "0" } };
+  upstream.script.push(...Array<typeof failing>(9).fill(failing));
+  const { keys } = createAdminClient(clientOptions(upstream.url));
+  const error: unknown = await keys.fetch(KEY_SID).catch((thrown: unknown) => thrown);
+  expect(upstream.seen).toHaveLength(3);
+  expect(timeout).toHaveBeenCalledWith(10_000);
+  timeout.mockRestore();
+  const shown = { name: "ApiError", code: "SERVICE_ERROR", status: 503 };
+  expect(JSON.parse(JSON.stringify(error))).toEqual({ ...shown, message: expect.any(String) });
+  const input: unknown = await keys.fetch("SK1").catch((thrown: unknown) => thrown);
+  const given = { name: "InputError", code: "INVALID_INPUT", message: expect.any(String) };
+  expect(JSON.parse(JSON.stringify(input))).toEqual(given);
+});
+
 const headers = { "retry-after": "0" };
-it.each<[string, "GET" | "POST" | "DELETE", object, tries: number, times?: number]>([
+it.each<[string, "GET" | "POST" | "DELETE", object, tries: number, times?: number, max?: number]>([
   ["429", "GET", { status: 429, headers }, 2],
   ["429", "POST", { status: 429, headers }, 2],
   ["503", "GET", { status: 503, headers }, 2],
@@ -134,10 +199,12 @@ it.each<[string, "GET" | "POST" | "DELETE", object, tries: number, times?: numbe
   ["429 with a Retry-After over timeoutMs", "GET", { status: 429, headers: late }, 1],
   ["503, maxRetries times", "GET", { status: 503, headers }, 5, 9],
   ["429, until timeoutMs", "GET", { status: 429, headers }, 7, 6],
-])("tries again after %s, a %s: %o", async (_what, method, scripted, tries, times = 1) => {
+  ["429, unless maxRetries is 0", "GET", { status: 429, headers }, 1, 1, 0],
+])("tries again after %s, a %s: %o", async (_what, method, scripted, tries, ...row) => {
+  const [times = 1, maxRetries = 4] = row;
   const { sid } = upstream.createKey("x");
   upstream.script.push(...Array<never>(times).fill(scripted as never));
-  const { keys } = clientAt(upstream.url, { maxRetries: 4 });
+  const { keys } = clientAt(upstream.url, { maxRetries });
   const calls = {
     GET: () => keys.fetch(sid),
     POST: () => keys.update(sid, {}),

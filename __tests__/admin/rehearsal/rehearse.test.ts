@@ -43,6 +43,16 @@ const losing: Broken = {
   },
 };
 
+/** Somebody else has deleted the user before. */
+const deletedTwice: Broken = {
+  client: {
+    async fetch(url, init) {
+      if (init.method === "DELETE") await fetch(url, init);
+      return fetch(url, init);
+    },
+  },
+};
+
 countTime();
 afterEach(async () => {
   await closeOpened();
@@ -81,6 +91,7 @@ it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
   ["the verification of a factor", rejecting("POST", /Factors\/YF/), ["factor"]],
   ["the creation of a challenge", rejecting("POST", /Challenges$/), ["challenge"]],
   ["the approval of a challenge", rejecting("POST", /Challenges\/YC/), ["challenge"]],
+  ["nothing, and the user is already deleted", deletedTwice, []],
   ["the removal of the entity", rejecting("DELETE", /Entities/), ["removed"]],
   [
     "a proxy that responds 502",
@@ -186,6 +197,24 @@ it("is repeated in one process as the first time, for an app that handles approv
   }
   // No observer is left.
   expect(stops.map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
+});
+
+it("signs the members that the service names", async () => {
+  const named: string[] = [];
+  const client: Broken["client"] = {
+    async fetch(url, init) {
+      const [, body = ""] =
+        new URLSearchParams(init.body ?? "").get("AuthPayload")?.split(".") ?? [];
+      if (body !== "") named.push(...Object.keys(JSON.parse(atob(body)) as object));
+      const response = await fetch(url, init);
+      if (init.method !== "GET" || !url.includes("/Challenges/")) return response;
+      const headers = { "X-Acme-Verify-Signature-Fields": "sid, details" };
+      return new Response(response.body, { headers });
+    },
+  };
+  const { report, entityStatus } = await rehearseBroken({ client });
+  expectFailed(report, entityStatus, ["challenge"]);
+  expect(named).toEqual(["sid", "details", "status"]);
 });
 
 it("names an unreachable publicUrl", async () => {

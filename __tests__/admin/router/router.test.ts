@@ -5,6 +5,7 @@ import { inspect, promisify } from "node:util";
 import express from "express";
 import type { Logger } from "express-push-verification";
 import { adminRouter } from "express-push-verification/admin";
+import { createReceiver } from "../../support/receivers";
 import { ACCOUNT_SID, SERVICE_SID } from "../../support/webhook-requests";
 import { WRAPPERS } from "../../support/response-wrappers";
 import { MAIN_KEY, SECRETS, useUpstream, WEBHOOK } from "../../support/upstream";
@@ -197,10 +198,25 @@ describe("authorize", () => {
   it("is required, as is a client", () => {
     const { client } = upstream;
     const authorize = () => true;
-    const noClient = { client: {}, authorize };
-    for (const options of [{ authorize }, noClient, { client }, { client, authorize: true }]) {
+    for (const options of [{ authorize }, { client: {}, authorize }, { client }]) {
       expect(() => adminRouter(options as never)).toThrow(TypeError);
     }
+    for (const [name, value] of Object.entries({
+      authorize: true,
+      console: 1,
+      receiver: () => {},
+      readOnly: 1,
+      onAudit: {},
+      actor: "ada",
+      logger: {},
+    })) {
+      const make = () => adminRouter({ client, authorize, [name]: value });
+      expect(make).toThrow(`option ${name} must be`);
+    }
+    const queue = createMemoryQueue([]) as never;
+    expect(() => adminRouter({ client, authorize, queue })).toThrow(/set console/);
+    const misspelt = { revea: true } as object;
+    expect(() => adminRouter({ client, authorize, console: misspelt })).toThrow('"reveal"');
     expect(() => adminRouter({ client, authorise: authorize } as never)).toThrow('"authorize"?');
   });
 
@@ -253,6 +269,17 @@ it("onAudit receives what a write that failed was about", async () => {
   expect(await call("post /console/dead-letters/retry", choice)).toMatchObject(failed);
   const about = { action: "dead-letter.retry", uuid: "uuid-0", count: 0 };
   expect(audits).toMatchObject([{ ...about, ...failed.body }]);
+});
+
+it("a rehearsal that fails responds 200 with its rows, and onAudit receives its code", async () => {
+  const { push: receiver } = createReceiver();
+  const { call, audits } = start({ receiver });
+  const { status, body } = await call("post /rehearsal", "");
+  expect([status, body.isOk, body.rows.length]).toEqual([200, false, 16]);
+  const code = "REHEARSAL_FAILED";
+  expect(audits).toMatchObject([{ action: "rehearsal.run", status: 200, code }]);
+  // The default of the option actor.
+  expect(audits[0]?.actor).toMatch(/^(::ffff:)?127\.0\.0\.1$/);
 });
 
 describe("the client's own credentials", () => {

@@ -225,7 +225,10 @@ describe("a challenge over REST", () => {
     const { emulator } = await start();
     const { sid } = (await post(emulator, FACTORS, PUSH)).body;
     emulator.verifyFactor(sid);
-    const { body: asked } = await post(emulator, CHALLENGES, { FactorSid: sid, "Details.Message": "m" });
+    const { body: asked } = await post(emulator, CHALLENGES, {
+      FactorSid: sid,
+      "Details.Message": "m",
+    });
     const device = emulator.device();
     const [, body = ""] = device.signChallenge(asked.sid, status as "denied").split(".");
     const signed = `${Buffer.from(JSON.stringify({ alg })).toString("base64url")}.${body}`;
