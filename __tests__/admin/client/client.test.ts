@@ -157,10 +157,10 @@ it("ensure ends before its second request when it is aborted", async () => {
     for (let made = 0; made < count; made++) upstream.createWebhook(WEBHOOK);
     const stop = new AbortController();
     const options = clientOptions(upstream.url);
+    let sent = 0;
     const stopping: AdminClientOptions["fetch"] = async (url, init) => {
-      const response = await fetch(url, init);
-      stop.abort(reason);
-      return response;
+      if (++sent === 2) stop.abort(reason);
+      return fetch(url, init);
     };
     const { webhooks } = createAdminClient({ ...options, fetch: stopping });
     const input = { ...WEBHOOK, friendly_name: "other" };
