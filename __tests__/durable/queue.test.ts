@@ -177,6 +177,31 @@ it("closes without a word in the log, after a worker has given its events back",
   expect(log).not.toHaveBeenCalled();
 });
 
+it("looks for events when one is handled, stored or retried, without a poll", async () => {
+  jest.useFakeTimers();
+  const claim = jest.fn(async (): Promise<ClaimedEvent[]> => []).mockResolvedValueOnce([readable]);
+  const store = async (events: NewEvent[]) => events.map(({ content }) => content);
+  const done = async () => [];
+  const queue = open({ claim, store, beat: done, finish: done, find: done, leave: done });
+  await queue.ready();
+  queue.work(
+    createHandlers().onAny(() => {}),
+    { concurrency: 1 },
+  );
+  const countClaims = async () => {
+    await jest.advanceTimersByTimeAsync(50);
+    return claim.mock.calls.splice(0).length;
+  };
+  expect(await countClaims()).toBe(2);
+  const stored = storeFactor(queue, "a");
+  expect(await countClaims()).toBe(1);
+  const retried = queue.retry("a");
+  expect(await countClaims()).toBe(1);
+  expect(await Promise.all([stored, retried])).toEqual(["new", false]);
+  jest.useRealTimers();
+  await queue.close();
+});
+
 it("takes no more events while the ends of 128 are not stored", async () => {
   let count = 0;
   const claim = async (_owner: number, _held: unknown, wanted: number) =>

@@ -46,7 +46,14 @@ it("leaves a file that it may not look at to the one who opens it", async () => 
   await queue.close({ deadlineMs: 0 });
 });
 
-itNeeds("/proc").each([
+const SHARED =
+  "nfs,smbfs,smb3,ceph,lustre,gpfs,afs,ocfs2,gfs2,beegfs,vboxsf,vmhgfs,prl_fs,fuse.s3fs,fuse.gcsfuse,fuse.rclone,fuse.cephfs,fuse.glusterfs,fuse.juicefs,fuse.vmhgfs-fuse";
+
+itNeeds("/proc").each<[type: string, place: string, words: RegExp]>([
+  ...SHARED.split(",").map((type) => [type, folder, /^TypeError: /] as [string, string, RegExp]),
+  ...["ramfs", "aufs", "fakeowner", "grpcfuse", "osxfs"].map(
+    (type) => [type, folder, /^Warning: /] as [string, string, RegExp],
+  ),
   ["nfs4", folder, /^TypeError: .* is on nfs4/],
   ["cifs", folder, /^TypeError: .* is on cifs/],
   ["9p", folder, /^TypeError: .* is on 9p/],
