@@ -17,6 +17,9 @@ const respond = (
   return eventRequest(`challenge.${type}`, named, { authToken });
 };
 
+/** The step of the journal. */
+const NOTED = "trigger-1 discarded";
+
 /** Describes the events of a receiver with the option `confirm`. */
 export function describeConfirmation(engine: StoppableEngine): void {
   countTime();
@@ -170,6 +173,10 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await untilStats(receiver.queue, { waiting: 0, active: 0, deadLetters: 1 });
     expect(failed).toEqual(Array(2).fill("NOT_CONFIRMED"));
     expect(await receiver.queue.find("trigger-1")).toHaveProperty("state", "discarded");
+    await until(async () => {
+      const { entries } = (await receiver.queue.journal?.read()) ?? { entries: [] };
+      return entries.some((one) => "what" in one && `${one.uuid} ${one.what}` === NOTED);
+    });
   });
 
   it("of other types are confirmed only if their text can be read in another way", async () => {
