@@ -67,12 +67,15 @@ it("an outage began with its first failure, however often connecting fails again
   const availability = new Availability(storage as Storage, silent, ignore, ignore);
   await nextTurn();
   const began = availability.outage()?.since;
-  for (let attempt = 2; attempt <= 3; attempt++) {
+  jest.mocked(sleep).mockClear();
+  for (let attempt = 2; attempt <= 6; attempt++) {
     pauses.shift()?.();
     await nextTurn();
     expect(connect).toHaveBeenCalledTimes(attempt);
     expect(availability.outage()?.since).toBe(began);
   }
+  const pausesMs = jest.mocked(sleep).mock.calls.map(([ms]) => ms);
+  expect(pausesMs).toEqual([50, 100, 200, 250, 250]);
   availability.close();
 });
 

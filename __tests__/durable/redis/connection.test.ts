@@ -1,4 +1,5 @@
-import { findRedisRejection } from "../../../lib/durable/redis/connection";
+import { findRedisRejection, openConnection } from "../../../lib/durable/redis/connection";
+import { resolveRedisOptions } from "../../../lib/durable/redis/options";
 
 it.each([
   ["WRONGPASS invalid username-password pair", true],
@@ -16,3 +17,28 @@ it.each([
   // An error that is no reply is an outage.
   expect(findRedisRejection(new Error(message))).toBeUndefined();
 });
+
+// The service waits for 15 s; a worker blocks for 5 s.
+it.each([
+  ["store", 1_500, 3_000],
+  ["subscriber", 1_500, 3_000],
+  ["worker", undefined, 15_000],
+] as const)(
+  "the connection of a %s has its limits, and connects again soon unless Redis rejects it",
+  (role, commandTimeout, socketTimeout) => {
+    const settings = resolveRedisOptions({ name: "q", connection: "redis://127.0.0.1:1" });
+    const { redis, end } = openConnection(settings, role);
+    const { options } = redis;
+    expect([options.commandTimeout, options.socketTimeout]).toEqual([
+      commandTimeout,
+      socketTimeout,
+    ]);
+    const listPauses = () => [1, 2, 5, 50].map((times) => options.retryStrategy?.(times));
+    expect(listPauses()).toEqual([20, 40, 250, 250]);
+    redis.emit("error", Object.assign(new Error("WRONGPASS"), { name: "ReplyError" }));
+    expect(listPauses()).toEqual(Array(4).fill(2_000));
+    redis.emit("error", new Error("ECONNREFUSED"));
+    expect(listPauses()).toEqual([20, 40, 250, 250]);
+    end();
+  },
+);
