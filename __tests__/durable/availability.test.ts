@@ -76,7 +76,13 @@ it("an outage began with its first failure, however often connecting fails again
   }
   const pausesMs = jest.mocked(sleep).mock.calls.map(([ms]) => ms);
   expect(pausesMs).toEqual([50, 100, 200, 250, 250]);
+  const lost = { ended: Promise.resolve(new Error("lost")) };
+  connect.mockReturnValueOnce(Promise.resolve(lost) as never);
+  pauses.shift()?.();
+  await nextTurn();
   availability.close();
+  const [pauseMs, , options] = jest.mocked(sleep).mock.lastCall ?? [];
+  expect([pauseMs, options?.signal?.aborted]).toEqual([25, true]);
 });
 
 it("a full disk is over when a row is added, or after 2 s without a failed write, unless the store is lost", async () => {

@@ -1,3 +1,4 @@
+import { Worker } from "bullmq";
 import { createHandlers } from "express-push-verification";
 import { Redis } from "ioredis";
 import { eventFixture } from "express-push-verification/testing";
@@ -216,9 +217,14 @@ describeOnRedis("its own promises", (app) => {
     const { redis } = app.server();
     const queue = app.open();
     const { opened, open: finish } = createGate();
+    const run = jest.spyOn(Worker.prototype, "run");
     queue.work(createHandlers().onAny(() => opened));
     await storeFactor(queue, "a");
     await untilStats(queue, { active: 1 });
+    // A lock is renewed each second; after an outage, the worker looks for events within 0.5 s.
+    const options = { lockRenewTime: 1_000, runRetryDelay: 500 };
+    expect(run.mock.contexts).toMatchObject([{ opts: options }]);
+    run.mockRestore();
     for (const [key, longestMs] of [
       ["*:lock", 4_000],
       ["stalled-check", 500],
