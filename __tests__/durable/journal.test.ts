@@ -96,11 +96,11 @@ it.each([
 ])(
   "reads a slice of %d entries up to %s; there may be more: %p",
   async (count, position, hasMore) => {
-    const texts = Array.from({ length: count }, (_, index) => ({
+    const slice = Array.from({ length: count }, (_, index) => ({
       id: String(index + 1),
       text: "",
     }));
-    storage.scan.mockResolvedValueOnce({ texts });
+    storage.scan.mockResolvedValueOnce({ texts: slice });
     expect(await journal.read("7")).toEqual({ entries: [], position, hasMore });
     expect(storage.scan).toHaveBeenLastCalledWith("entry", "7");
   },
