@@ -83,8 +83,9 @@ async function readWebhooks({ client, receiver }: OpenConsole) {
   return {
     webhooks: webhooks.map((webhook) => {
       // Without other fields that the service adds. User info is a password.
-      const { webhook_url, ...shown } = webhookBody.parse(webhook);
-      return { ...shown, webhook_url: webhook_url && hideUserInfo(webhook_url) };
+      const shown = webhookBody.parse(webhook);
+      shown.webhook_url &&= hideUserInfo(shown.webhook_url);
+      return shown;
     }),
     findings: causes.length > 0 ? causes : findings,
   };

@@ -9,13 +9,14 @@ const MAX_BUILDS = 5;
 const describe = ({ fromMs, accepted, bad }: ShownHistory["bars"][number]) =>
   `${formatDate(fromMs)}: ${formatCount(accepted)} accepted, ${formatCount(bad)} rejected or failed`;
 
+const show = (fromMs: number) =>
+  replacePlace({ query: new URLSearchParams({ time: `${fromMs}-${fromMs + BAR_MS}` }) });
+
 /** The requests of the last day, with a mark at each build. */
 export function TrafficChart({ bars, builds }: ShownHistory) {
   const most = Math.max(1, ...bars.map(({ accepted, bad }) => accepted + bad));
   const startMs = bars[0]?.fromMs ?? 0;
   const named = builds.filter(({ build }) => build !== undefined);
-  const show = (fromMs: number) =>
-    replacePlace({ query: new URLSearchParams({ time: `${fromMs}-${fromMs + BAR_MS}` }) });
   return (
     <div class="panel chart">
       <svg viewBox={`0 0 ${bars.length} ${most}`} preserveAspectRatio="none" aria-hidden="true">
