@@ -1,4 +1,5 @@
 /** Waiting for what a test expects, without a fixed time. */
+import { clearInterval as endTurns, setInterval as startTurns } from "node:timers";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 
 declare global {
@@ -37,12 +38,28 @@ export const nextTurn = (): Promise<void> => setImmediate();
 
 /**
  * Makes the clock of each test count the turns of this process, 20 ms each: what a busy machine takes
- * from it ends no time limit.
+ * from it ends no time limit. With a speed, each turn counts so many times, also for the time limits
+ * of `AbortSignal.timeout`.
  */
-export function countTime(): void {
+export function countTime(speed = 1): void {
   const doNotFake = ["nextTick", "queueMicrotask", "setImmediate"] as const;
-  beforeEach(() => void jest.useFakeTimers({ advanceTimers: true, doNotFake: [...doNotFake] }));
-  afterAll(() => void jest.useRealTimers());
+  let turns: NodeJS.Timeout | undefined;
+  beforeEach(() => {
+    jest.useFakeTimers({ advanceTimers: speed === 1, doNotFake: [...doNotFake] });
+    if (speed === 1) return;
+    turns = startTurns(() => jest.advanceTimersByTime(20 * speed), 20);
+    jest.spyOn(AbortSignal, "timeout").mockImplementation((timeoutMs) => {
+      const ending = new AbortController();
+      const expire = () => ending.abort(new DOMException("expired", "TimeoutError"));
+      setTimeout(expire, timeoutMs).unref();
+      return ending.signal;
+    });
+  });
+  afterAll(() => {
+    jest.useRealTimers();
+    if (turns !== undefined) jest.restoreAllMocks();
+  });
+  afterEach(() => endTurns(turns));
 }
 
 /** Returns a promise that does not settle. */
