@@ -1,7 +1,7 @@
 import { once } from "node:events";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmdirSync } from "node:fs";
 import { rmSync, statSync, writeFileSync } from "node:fs";
-import { ServerResponse, type RequestListener } from "node:http";
+import { ClientRequest, ServerResponse, type RequestListener } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -219,6 +219,9 @@ it("replay fails when a response fails or is cut off, and ends when it is interr
   expect([await failed.run, failed.written.stdout]).toEqual([1, "500 GET /\n200 GET /\n"]);
   const cut = replay();
   expect([await cut.run, cut.written.stdout]).toEqual([1, ""]);
+  const limit = jest.spyOn(ClientRequest.prototype, "setTimeout").mockReturnThis();
   const interrupted = replay();
   expect(await interrupted.run).toBe(130);
+  expect(limit).toHaveBeenCalledWith(15_000, expect.any(Function));
+  limit.mockRestore();
 });
