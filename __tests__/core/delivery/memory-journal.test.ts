@@ -19,10 +19,19 @@ it("reads all entries in their order, or those after a position", async () => {
   journal.append(createStep("b", ""));
   const change: NewEntry = { kind: "change", atMs: 1, status: 200, share: "" };
   journal.append({ ...change, identity: "ada" });
+  journal.append(createStep("c", ""));
   const { entries } = await journal.read();
-  expect(entries.map(({ kind }) => kind)).toEqual(["start", "step", "step", "change"]);
-  expect(entries.at(-1)?.person).toBe(await journal.createPseudonym("ada"));
-  expect(await listUuids(journal, position)).toEqual(["b"]);
+  expect(entries.map(({ kind }) => kind)).toEqual(["start", "step", "step", "change", "step"]);
+  expect(entries.at(-2)?.person).toBe(await journal.createPseudonym("ada"));
+  expect(await listUuids(journal, position)).toEqual(["b", "c"]);
+});
+
+it("keeps events of 8 MiB", () => {
+  const journal = new MemoryJournal("1 on test");
+  const event = { params: [["a", "b".repeat(16_383)]] };
+  const ids = Array.from({ length: 129 }, (_, index) => String(index));
+  for (const id of ids) journal.keep(id, { authenticatedAccount: "", event } as never);
+  expect(ids.filter((id) => journal.find(id) === undefined)).toEqual(["0", "1"]);
 });
 
 it("removes the oldest of the share with the most above 2,000 of a kind", async () => {
