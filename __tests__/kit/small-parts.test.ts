@@ -111,7 +111,7 @@ it.each<[what: string, found: unknown, expected: unknown]>([
 ])("%s", (_what, found, expected) => expect(found).toEqual(expected));
 
 it("pauseAfter takes up to the jitter away", () => {
-  const pauses = { firstMs: 100, longestMs: 100, jitter: 0.5 };
+  const pauses = { firstMs: 100, longestMs: 200, jitter: 0.5 };
   const all = Array.from({ length: 200 }, () => pauseAfter(1, pauses));
   expect(new Set(all).size).toBeGreaterThan(10);
   expect(all.every((pause) => pause >= 50 && pause <= 100)).toBe(true);
