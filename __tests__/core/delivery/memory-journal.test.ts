@@ -27,7 +27,7 @@ it("reads all entries in their order, or those after a position", async () => {
 });
 
 it("keeps events of 8 MiB", () => {
-  const journal = new MemoryJournal("1 on test");
+  const journal = new MemoryJournal();
   const event = { params: [["a", "b".repeat(16_383)]] };
   const ids = Array.from({ length: 129 }, (_, index) => String(index));
   for (const id of ids) journal.keep(id, { authenticatedAccount: "", event } as never);
