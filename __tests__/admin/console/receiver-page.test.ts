@@ -177,7 +177,8 @@ describeWithBrowser("the receiver's page", () => {
 
   it("has an address that leads to a request far below, of another day, which stays while it is open", async () => {
     const app = await startConsole();
-    const yesterday = jest.spyOn(Date, "now").mockReturnValue(Date.now() - 80_000_000);
+    const endOfYesterday = new Date().setUTCHours(0, 0, 0, 0) - 1;
+    const yesterday = jest.spyOn(Date, "now").mockReturnValue(endOfYesterday);
     await app.deliver();
     await until(async () => (await readRows(app)).length === 1);
     yesterday.mockRestore();
