@@ -58,7 +58,7 @@ it.each<[backoff: Backoff, pausesMs: number[]]>([
   const random = jest.spyOn(Math, "random").mockReturnValue(0.5);
   const settings = resolveQueueOptions("test", { name: "q", backoff }, {});
   const failure = { reason: "down", masked: "down", isPermanent: false, isForged: false };
-  const plan = (failures: number) => planFailure(settings, failure as never, failures, null);
+  const plan = (failures: number) => planFailure(settings, failure, failures, null);
   expect([1, 2, 3].map((failures) => plan(failures).pauseMs)).toEqual(expected);
   random.mockRestore();
 });

@@ -114,7 +114,6 @@ describe("the options of the console", () => {
   const make = (options: object) => makeStaffApp(NOWHERE, options);
 
   it.each<[string, object, RegExp]>([
-    ["a queue without the console", { queue: createMemoryQueue([]) }, /option queue .* console/],
     ["a copy of a receiver", { console: true, receiver: { ...receiver } }, /receiver must be/],
     ["an unknown option", { console: { reveals: true } }, /Did you mean "reveal"/],
     ["a value that is no option", { console: 1 }, /option console must be/],

@@ -5,7 +5,7 @@ import type { QueueView } from "../../../lib/admin/console/queue-view";
 import { silent } from "../../support/receivers";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
 import { act, readShown, startConsole, useConsoles } from "./console-app";
-import { createMemoryQueue, storeDown, USER_DATA } from "./memory-queue";
+import { createMemoryQueue, storeDown } from "./memory-queue";
 
 useConsoles();
 
@@ -89,33 +89,4 @@ it.each([
   const { changes: history } = await readShown(app);
   const entry = { kind: "change", atMs: expect.any(Number), process: expect.any(String) };
   expect(history).toEqual([{ ...changed, ...entry }]);
-});
-
-describe("POST /console/user-data", () => {
-  const user = { accountSid: ACCOUNT_SID, entityIdentity: "jane.doe@example.com" };
-
-  it("counts, and erases with an audit entry that has the number of all, and names nobody", async () => {
-    const queue = createMemoryQueue([]);
-    const app = await startConsole({ router: { queue } });
-    expect((await app.call("/user-data/count", user)).body).toEqual(USER_DATA);
-    expect(app.audits).toEqual([]);
-    expect((await app.call("/user-data/erase", user)).body).toEqual(USER_DATA);
-    expect(queue.changes).toEqual([`erase ${ACCOUNT_SID} ${user.entityIdentity}`]);
-    expect(app.audits).toMatchObject([{ action: "user-data.erase", count: 21, status: 200 }]);
-    expect(JSON.stringify(app.audits)).not.toContain("jane");
-  });
-
-  it.each([
-    { ...user, accountSid: user.entityIdentity },
-    { ...user, entityIdentity: "" },
-    { ...user, uuid: "jane" },
-  ])("rejects %j with 400, without an identity in the response and the audit", async (wrong) => {
-    const queue = createMemoryQueue([]);
-    const app = await startConsole({ router: { queue } });
-    const { status, body } = await app.call("/user-data/erase", wrong);
-    expect(status).toBe(400);
-    expect(JSON.stringify([body, app.audits])).not.toContain("jane");
-    expect(app.audits).toMatchObject([{ action: "user-data.erase", status: 400 }]);
-    expect(queue.changes).toEqual([]);
-  });
 });

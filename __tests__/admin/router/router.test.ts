@@ -9,7 +9,7 @@ import { createReceiver } from "../../support/receivers";
 import { ACCOUNT_SID, SERVICE_SID } from "../../support/webhook-requests";
 import { WRAPPERS } from "../../support/response-wrappers";
 import { MAIN_KEY, SECRETS, useUpstream, WEBHOOK } from "../../support/upstream";
-import { createMemoryQueue } from "../console/memory-queue";
+import { createMemoryQueue, USER_DATA } from "../console/memory-queue";
 import { APPS, makeStaffApp, type StaffAppOptions } from "../staff-app";
 
 const KEY_SID = `SK${"a".repeat(32)}`;
@@ -213,8 +213,6 @@ describe("authorize", () => {
       const make = () => adminRouter({ client, authorize, [name]: value });
       expect(make).toThrow(`option ${name} must be`);
     }
-    const queue = createMemoryQueue([]) as never;
-    expect(() => adminRouter({ client, authorize, queue })).toThrow(/set console/);
     const misspelt = { revea: true } as object;
     expect(() => adminRouter({ client, authorize, console: misspelt })).toThrow('"reveal"');
     expect(() => adminRouter({ client, authorise: authorize } as never)).toThrow('"authorize"?');
@@ -398,10 +396,56 @@ it.each<[status: number, line: string, body?: unknown, type?: string]>([
   expect(({} as { x?: unknown }).x).toBeUndefined();
 });
 
+describe("the data of a user", () => {
+  const user = { accountSid: ACCOUNT_SID, entityIdentity: "jane.doe@example.com" };
+
+  it("is counted without an audit entry", async () => {
+    const { call, audits } = start({ queue: createMemoryQueue([]) });
+    expect((await call("post /user-data/count", user)).body).toEqual(USER_DATA);
+    expect(audits).toEqual([]);
+  });
+
+  it("is erased with an audit entry that has the number of all and no name", async () => {
+    const queue = createMemoryQueue([]);
+    const { call, audits } = start({ queue });
+    expect((await call("post /user-data/erase", user)).body).toEqual(USER_DATA);
+    expect(queue.changes).toEqual([`erase ${ACCOUNT_SID} ${user.entityIdentity}`]);
+    expect(audits).toMatchObject([{ action: "user-data.erase", count: 21, status: 200 }]);
+    expect(JSON.stringify(audits)).not.toContain("jane");
+  });
+
+  it("has no routes without a queue", async () => {
+    expect(await start().call("post /user-data/erase", user)).toHaveProperty("status", 404);
+  });
+
+  it("is not erased by a read-only router", async () => {
+    const queue = createMemoryQueue([]);
+    const { call } = start({ queue, readOnly: true });
+    expect(await call("post /user-data/erase", user)).toHaveProperty("status", 405);
+    expect(queue.changes).toEqual([]);
+  });
+
+  it.each([
+    { ...user, accountSid: user.entityIdentity },
+    { ...user, entityIdentity: "" },
+    { ...user, uuid: "jane" },
+  ])("rejects %j with 400, without an identity in the response and the audit", async (wrong) => {
+    const queue = createMemoryQueue([]);
+    const { call, audits } = start({ queue });
+    const { status, body } = await call("post /user-data/erase", wrong);
+    expect(status).toBe(400);
+    expect(JSON.stringify([body, audits])).not.toContain("jane");
+    expect(audits).toMatchObject([{ action: "user-data.erase", status: 400 }]);
+    expect(queue.changes).toEqual([]);
+  });
+});
+
 it("GET /openapi.json is a valid OpenAPI 3.1 document of the existing routes, also of a read-only router", async () => {
   const documents = [];
   for (const readOnly of [false, true]) {
-    const { body } = await start({ readOnly }).call("get /openapi.json");
+    const { body } = await start({ readOnly, queue: createMemoryQueue([]) }).call(
+      "get /openapi.json",
+    );
     documents.push(body);
     const schemas = body.components.schemas as Record<string, object>;
     const text = JSON.stringify(body);

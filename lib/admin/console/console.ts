@@ -22,7 +22,6 @@ import { readQueue, type ConsoleQueue } from "./queue-view";
 import type { RequestRow } from "./request-row";
 import { chooseRequests, resendRequest, resendSchema, type ResendChoice } from "./resend";
 import { pollSchema, show } from "./shown-history";
-import { listUserRoutes } from "./user-routes";
 
 /**
  * Creates the routes of a console: the files of its page, and the data that these read and write.
@@ -164,7 +163,6 @@ function listQueueRoutes(
     read("/console/queue", () => readQueue(queue, journal, reveals)),
     createChange("retry"),
     createChange("discard"),
-    ...listUserRoutes(queue),
   ];
 }
 

@@ -24,7 +24,7 @@ export interface AdminRouterOptions {
   console?: boolean | ConsoleOptions | undefined;
   /** The receiver that the console shows, and `POST /rehearsal` tries. @default none */
   receiver?: PushWebhooks | undefined;
-  /** The queue that the console shows. @default none */
+  /** The queue that the console shows, and `/user-data` erases from. @default none */
   queue?: ConsoleQueue | undefined;
   /** The result of `createAdminClient`. */
   client: AdminClient;
@@ -67,7 +67,8 @@ export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
   },
   receiver: RECEIVER_RULE,
   queue: {
-    accepts: (value) => hasMethods(value, ["stats", "find", "deadGroups", "retry", "discard"]),
+    accepts: (value) =>
+      hasMethods(value, ["stats", "find", "deadGroups", "retry", "discard", "eraseUserData"]),
     expected: 'a queue of "express-push-verification/durable"',
     secret: true,
   },
@@ -99,16 +100,11 @@ export const ROUTER_RULES: OptionRules<AdminRouterOptions> = {
 /**
  * Returns the options of the console; undefined when there is none.
  *
- * @throws TypeError for an option that is unknown, or useless without the console.
+ * @throws TypeError for an option that is unknown.
  */
 export function resolveConsoleOptions(options: AdminRouterOptions): ConsoleOptions | undefined {
   const { console: chosen = false } = options;
-  if (chosen === false) {
-    if (options.queue === undefined) return undefined;
-    throw new TypeError(
-      "adminRouter: option queue is for the console, which is not served; set console to true.",
-    );
-  }
+  if (chosen === false) return undefined;
   const settings = chosen === true ? {} : chosen;
   validateOptions("adminRouter console", settings, { reveal: oneOf(true, false) });
   return settings;

@@ -18,7 +18,7 @@ const NOT_FOUND = new RouterError(404, "NOT_FOUND", "There is no such route.");
  * staff pages of an app. The credentials of the client stay on the server.
  *
  * Routes: `/keys`, `/keys/:sid`, `/webhooks`, `/webhooks/:sid`; with a receiver `/rehearsal`, which
- * responds with a `RehearsalReport`; `/openapi.json`, whose form may change in a minor version. Errors
+ * responds with a `RehearsalReport`; with a queue `/user-data/count` and `/user-data/erase`; `/openapi.json`, whose form may change in a minor version. Errors
  * are `{ code, message, status }`.
  *
  * @throws TypeError for an unknown or invalid option, and without `authorize`.
@@ -34,7 +34,7 @@ export function adminRouter(options: AdminRouterOptions): Router {
   const parts = { client, receiver, queue, readOnly, reveals, readActor };
   const consoleRoutes = journal && createConsole({ ...parts, journal });
   const isServed = ({ action }: Route) => !readOnly || action === undefined;
-  const documented = listRoutes(client, receiver);
+  const documented = listRoutes(client, receiver, queue);
   const run = () => createOpenApi(documented.filter(isServed));
   const openApi: Route = { method: "get", path: "/openapi.json", run };
   const routes = [...documented, openApi, ...(consoleRoutes ?? [])];

@@ -2,6 +2,7 @@ import type { Request } from "express";
 import { hideUserInfo } from "../../kit/url";
 import * as z from "zod";
 import type { PushWebhooks } from "../../index";
+import type { QueueUser } from "../../durable";
 import type { AdminClient } from "../client/client";
 import type { KeyInput } from "../client/key";
 import {
@@ -10,9 +11,11 @@ import {
   keySchema,
   webhookChangeSchema,
   webhookInputSchema,
+  sidSchema,
   webhookSchema,
 } from "../client/schemas";
 import type { Webhook, WebhookChange, WebhookInput } from "../client/webhook";
+import type { ConsoleQueue } from "../console/queue-view";
 import type { AuditEntry } from "../http/audit";
 import type { Route } from "../http/route";
 import { rehearse } from "../rehearsal/rehearse";
@@ -57,15 +60,36 @@ export const BODY_SCHEMAS = {
       }),
     ),
   }),
+  User: z.strictObject({
+    accountSid: sidSchema("AC"),
+    entityIdentity: z.string().min(1).max(1_000),
+  }),
+  /** How many of each a queue has of a user. */
+  UserData: z.object({
+    waiting: z.int(),
+    active: z.int(),
+    delayed: z.int(),
+    deadLetters: z.int(),
+    outcomes: z.int(),
+    entries: z.int(),
+  }),
   Error: z.object({ code: z.union([z.string(), z.int()]), message: z.string(), status: z.int() }),
 };
 
 const UPDATE_METHODS = ["post", "patch"] as const;
 
 /** Lists the routes that the OpenAPI document describes. */
-export function listRoutes(client: AdminClient, push?: PushWebhooks): Route[] {
-  const routes = [...listKeyRoutes(client), ...listWebhookRoutes(client)];
-  return push === undefined ? routes : [createRehearsal(client, push), ...routes];
+export function listRoutes(
+  client: AdminClient,
+  push: PushWebhooks | undefined,
+  queue: ConsoleQueue | undefined,
+): Route[] {
+  return [
+    ...(push ? [createRehearsal(client, push)] : []),
+    ...listKeyRoutes(client),
+    ...listWebhookRoutes(client),
+    ...(queue ? listUserRoutes(queue) : []),
+  ];
 }
 
 function createRehearsal(client: AdminClient, push: PushWebhooks): Route {
@@ -177,6 +201,33 @@ function listWebhookRoutes({ webhooks }: AdminClient): Route[] {
       summary: "Delete a Webhook",
       status: 204,
       run: (req) => webhooks.delete(readSid(req)),
+    },
+  ];
+}
+
+/** An identity is in no address: addresses are in many logs. */
+function listUserRoutes(queue: ConsoleQueue): Route[] {
+  return [
+    {
+      method: "post",
+      path: "/user-data/count",
+      summary: "Count what the queue has of a user",
+      input: BODY_SCHEMAS.User,
+      output: BODY_SCHEMAS.UserData,
+      run: (_req, user: QueueUser) => queue.countUserData(user),
+    },
+    {
+      method: "post",
+      path: "/user-data/erase",
+      action: "user-data.erase",
+      summary: "Erase what the queue has of a user",
+      input: BODY_SCHEMAS.User,
+      output: BODY_SCHEMAS.UserData,
+      async run(_req, user: QueueUser, audited) {
+        const erased = await queue.eraseUserData(user);
+        audited.count = Object.values({ ...erased }).reduce((sum, count) => sum + count, 0);
+        return erased;
+      },
     },
   ];
 }

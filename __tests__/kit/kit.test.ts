@@ -1,4 +1,4 @@
-/** The parts of a few lines, each in a table. */
+/** The parts of the kit that have a few lines, each in a table. */
 import { pauseAfter } from "../../lib/kit/backoff";
 import { Callbacks } from "../../lib/kit/callbacks";
 import { createRunningRequests, settleWithin } from "../../lib/kit/closing";
