@@ -137,7 +137,7 @@ describe.each(Object.keys(STORES) as Store[])("%sQueue", (store) => {
     const runs = /ENOENT|sslrootcert/.test(words.source) ? [run] : [run, [...run, "--ca", ca]];
     for (const args of runs) {
       const { code, stdout, stderr } = await runCommand(args);
-      expect([code, stdout]).toEqual([2, ""]);
+      expect({ args, code, stdout }).toEqual({ args, code: 2, stdout: "" });
       expect(stderr).not.toMatch(/hush|Invalid URL/);
       if (words !== SCHEME) expect(stderr).toMatch(words);
     }

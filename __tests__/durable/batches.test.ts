@@ -15,7 +15,7 @@ function createStalled() {
   return { add, batches, open };
 }
 
-it("runs items as batches of 128, in their order, and asks each a few times only", async () => {
+it("runs items as ordered batches of 128", async () => {
   const { add, batches, open } = createStalled();
   const isWanted = jest.fn(() => true);
   const results = Promise.all(IDS.map((id) => add(id, isWanted)));
@@ -26,7 +26,7 @@ it("runs items as batches of 128, in their order, and asks each a few times only
   expect(isWanted.mock.calls.length).toBeLessThan(4 * IDS.length);
 });
 
-it("drops items that are not wanted any more while the store stalls, and keeps the others", async () => {
+it("drops unwanted items while the store stalls", async () => {
   const { add, batches, open } = createStalled();
   const first = add(-1);
   await nextTurn();
@@ -48,7 +48,7 @@ it("drops items that are not wanted any more while the store stalls, and keeps t
   expect(isWanted.mock.calls.length).toBeLessThanOrEqual(100);
 });
 
-it("rejects each item of a batch that fails, and runs the next, also after one that nobody wants", async () => {
+it("runs the next batch after one that failed or was unwanted", async () => {
   const run = jest.fn(async (items: readonly number[]) => items);
   run.mockRejectedValueOnce(new Error("down"));
   const add = createBatches(run, ORDERED);

@@ -54,7 +54,7 @@ export function describeClosing(engine: StoppableEngine): void {
     await closed;
   }
 
-  it("a worker finishes its running handlers, by await using too, counts no more, and the queue goes on", async () => {
+  it("a closing worker finishes its running handlers", async () => {
     const { worker, finish } = await startRunning();
     expect(() => worker.close({ deadline: 5 } as never)).toThrow(/deadlineMs/);
     const closing = worker[Symbol.asyncDispose]();
@@ -75,7 +75,7 @@ export function describeClosing(engine: StoppableEngine): void {
     expect(handled).toEqual(["next"]);
   });
 
-  it("a worker leaves no event active, and no member, whenever it is closed", async () => {
+  it("a closed worker leaves nothing behind", async () => {
     for (let round = 0; round < 60; round++) {
       const worker = queue.work(handlers);
       for (let turns = round % 4; turns > 0; turns--) await nextTurn();
@@ -84,7 +84,8 @@ export function describeClosing(engine: StoppableEngine): void {
       await worker.close();
       await Promise.all(storing);
       const { active, waiting } = await queue.stats();
-      expect([active, handled.length + waiting]).toEqual([0, 2 * (round + 1)]);
+      const stored = handled.length + waiting;
+      expect({ round, active, stored }).toEqual({ round, active: 0, stored: 2 * (round + 1) });
     }
     // The process may be one itself.
     const members = (await engine.listKept(0)).filter((kind) => kind === "member");
@@ -92,7 +93,7 @@ export function describeClosing(engine: StoppableEngine): void {
   });
 
   it.each([false, true])(
-    "a queue rejects all else with 503, and finishes its workers; one is closing: %s",
+    "a closing queue only finishes its workers, one of which is closing: %s",
     async (isWorkerClosing) => {
       const { worker, finish } = await startRunning();
       const workerClosed = isWorkerClosing ? worker.close() : undefined;
@@ -111,7 +112,7 @@ export function describeClosing(engine: StoppableEngine): void {
     },
   );
 
-  it("a queue awaits no handler beyond its deadline, also of a worker that is closing, and disconnects", async () => {
+  it("a queue closes at its deadline although handlers run", async () => {
     const before = listConnections().length;
     const { worker, finish } = await startRunning();
     const workerClosed = worker.close({ deadlineMs: 60_000 });
@@ -134,7 +135,7 @@ export function describeClosing(engine: StoppableEngine): void {
     await ready;
   });
 
-  it("a queue stores first what is on its way, by await using too", async () => {
+  it("a closing queue stores what is on its way", async () => {
     expect(() => queue.close({ deadline: 5 } as never)).toThrow(/deadlineMs/);
     engine.freeze.begin();
     const stored = Array.from({ length: 40 }, (_, index) => store(String(index)));

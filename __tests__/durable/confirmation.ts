@@ -72,7 +72,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     confirm = () => true;
   });
 
-  it("get a 200 before confirm, and resolve waits and reach handlers only after it", async () => {
+  it("have no effect except the 200 before confirm", async () => {
     await open();
     const gate = createGate();
     confirm = () => gate.opened.then(() => true);
@@ -94,7 +94,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await wait();
   });
 
-  it("become dead letters at once for false, keep out no event of their uuid, and are confirmed again by a retry", async () => {
+  it("are dead letters at once while confirm returns false", async () => {
     await open();
     confirm = ({ type }) => type === "challenge.denied";
     work();
@@ -106,6 +106,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await expectDead("NOT_CONFIRMED", 1);
     expect(calls).toEqual(["confirm approval", "confirm approval"]);
 
+    // Of the same uuid.
     await deliver(respond("approval", "denied"));
     await deliver(respond("approval", "denied"));
     expect(await wait()).toHaveProperty("type", "challenge.denied");
@@ -117,7 +118,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     expect(handled).toEqual(["handle approval 1", "handle approval 1"]);
   });
 
-  it("are decided on their own while a forged event of their uuid is not decided, and once each", async () => {
+  it("are decided apart from a forged event of their uuid", async () => {
     const newToken = "93d1f6a2b8c74d0e8a5f2c1b7e604d39";
     await open({ authToken: [newToken, AUTH_TOKEN] }, { backoff: 60_000 });
     const forged = respond("approval", "denied");
@@ -135,7 +136,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     expect(calls.toSorted()).toEqual(run);
   });
 
-  it("are asked about again while they are pending, and are dead letters after the last attempt", async () => {
+  it("are asked about in each attempt while they are pending", async () => {
     await open();
     confirm = () => (calls.length === 1 ? "pending" : true);
     work();
@@ -189,7 +190,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     expect(calls).toEqual(["handle plain 1", "confirm added", "handle added 1"]);
   });
 
-  it("are confirmed once in each attempt, also when their handlers failed", async () => {
+  it("are confirmed once in each attempt", async () => {
     await open();
     let failures = 0;
     confirm = () => {
@@ -208,7 +209,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     expect(failed).toEqual(["CONFIRM_UNAVAILABLE", "HANDLER_FAILED"]);
   });
 
-  it("are not run by a worker that cannot confirm, and are by one with its own confirm", async () => {
+  it("are run only by a worker that can confirm", async () => {
     await open();
     const { queue } = receiver;
     const handlers = createHandlers().onAny(({ uuid }) => void calls.push(`handle ${uuid}`));

@@ -99,7 +99,7 @@ export function describeContract(engine: StoppableEngine): void {
   });
 
   describe("store", () => {
-    it("stores an event once, and tells a duplicate, also by another token, from a conflict", async () => {
+    it("tells new events, duplicates and conflicts apart", async () => {
       const first = factor("a", { contentHash: "one" });
       expect(await store(first)).toBe("new");
       expect(await store(first)).toBe("duplicate");
@@ -134,7 +134,7 @@ export function describeContract(engine: StoppableEngine): void {
       expect(handled[0]?.event).toEqual(event);
     });
 
-    it("runs the handlers of each event once, in two processes, with any uuid", async () => {
+    it("runs the handlers of each event once in two processes", async () => {
       const other = await open();
       const odd = ["meta", "a:b", "uuid with spaces", "\u0000", "x".repeat(256), "ü🔑"];
       const uuids = [...odd, ...range(200).map((index) => `u${index}`)];
@@ -163,7 +163,7 @@ export function describeContract(engine: StoppableEngine): void {
       expect(most).toBe(3);
     });
 
-    it("rejects handlers that are no handlers, and unknown options", async () => {
+    it("rejects wrong handlers and options", async () => {
       const receiver = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
       for (const wrong of [createHandlers(), { ...handlers }, receiver, undefined]) {
         expect(() => queue.work(wrong as never)).toThrow(TypeError);
@@ -203,7 +203,7 @@ export function describeContract(engine: StoppableEngine): void {
   });
 
   describe("dead letters", () => {
-    it("makes an event that exhausted its attempts one, logs each of them, and publishes the end", async () => {
+    it("makes an event that exhausted its attempts one", async () => {
       fails = () => new Error("never");
       const [error, published] = [jest.fn(), jest.fn()];
       subscribe(CHANNEL, published);
@@ -255,7 +255,7 @@ export function describeContract(engine: StoppableEngine): void {
         [undefined, 7],
       ],
       ["they run longer than handlerTimeoutMs", 3, "HANDLER_TIMEOUT: ", []],
-    ])("makes an event one whose handlers fail; %s", async (_, attempts, error, thrown) => {
+    ])("makes an event one whose handlers fail: %s", async (_, attempts, error, thrown) => {
       const failing = createHandlers();
       for (const reason of thrown) failing.on("factor.created", () => Promise.reject(reason));
       if (thrown.length === 0) failing.on("factor.created", never);
@@ -287,7 +287,7 @@ export function describeContract(engine: StoppableEngine): void {
       expect(await collect(queue.deadLetters())).toEqual([]);
     });
 
-    it("counts each once when several processes retry them at a time, and as waiting since then", async () => {
+    it("counts each once when several processes retry them at a time", async () => {
       await makeDead(...range(20).map((index) => factor(`u${index}`)));
       const other = await open();
       const startMs = performance.now();
@@ -296,7 +296,7 @@ export function describeContract(engine: StoppableEngine): void {
       await expectWaiting({ waiting: 20, deadLetters: 0 }, startMs);
     });
 
-    it("discards one once, also for two processes at a time, and keeps its uuid", async () => {
+    it("discards one once for two processes at a time", async () => {
       await makeDead(factor("poison"));
       const other = await open();
       const both = await Promise.all([queue.discard("poison"), other.discard("poison")]);
@@ -307,7 +307,7 @@ export function describeContract(engine: StoppableEngine): void {
       expect(await queue.stats()).toMatchObject({ waiting: 0, active: 0, deadLetters: 0 });
     });
 
-    it("has those of each authenticated account, which accountSid or receiver tells apart", async () => {
+    it("tells those of one uuid apart by accountSid or receiver", async () => {
       const claiming = {
         ...ofAccount("b", FIRST),
         authenticatedAccount: SECOND,
@@ -348,7 +348,7 @@ export function describeContract(engine: StoppableEngine): void {
       await worker.close();
     }
 
-    it("lists more than a page, the oldest failure first or last, of all or of one error", async () => {
+    it("lists all that match a filter, in its order", async () => {
       await makeGroups();
       const odd = { error: "HANDLER_FAILED: ödd" };
       for (const [filter, count] of [
@@ -367,7 +367,7 @@ export function describeContract(engine: StoppableEngine): void {
       }
     });
 
-    it("groups all by their error without the values of the events, the largest group first", async () => {
+    it("groups all by their error without the values of the events", async () => {
       await makeGroups();
       expect(await queue.discard("1")).toBe(true);
       const ofUsers = (await queue.deadGroups())[0]!;
@@ -387,7 +387,7 @@ export function describeContract(engine: StoppableEngine): void {
     });
   });
 
-  it("groups the 50 largest of dead letters, the largest first, and of equal ones the last", async () => {
+  it("sorts the 50 largest groups by size, then by time", async () => {
     fails = (event) => new PermanentError("x".repeat(1 + (Number(event.uuid) % 51)));
     // Users are counted without a journal, too.
     work({}, await open({ journal: false }));
@@ -420,7 +420,7 @@ export function describeContract(engine: StoppableEngine): void {
       await worker.close();
     });
 
-    it("tells the last 10 failed attempts, also those before a retry, and 1,000 characters of each error", async () => {
+    it("tells the last 10 failed attempts across a retry", async () => {
       const patient = await open({ attempts: 6, backoff: 1 });
       fails = (_event, attempt) => new Error(`attempt ${attempt} ${"ü".repeat(2_000)}`);
       const startMs = Date.now();
@@ -470,7 +470,7 @@ export function describeContract(engine: StoppableEngine): void {
       expect(await Promise.all(outcomes)).toEqual(range(100).map(sidOf));
     });
 
-    it("are what a login reads, and hold no other text of the event", async () => {
+    it("hold only what a login reads", async () => {
       const event = eventFixture("challenge.denied", {
         challenge_sid: sidOf(1),
         entity_identity: "Zoë\u0000 🔑'\"\\",
@@ -493,25 +493,36 @@ export function describeContract(engine: StoppableEngine): void {
       for (const account of ACCOUNTS) expect(await wait(1, queue, 60_000, account)).toBeDefined();
     });
 
-    it("keeps the first outcome of a challenge, and none of a conflict", async () => {
+    it("keeps the first outcome of a challenge", async () => {
       await store(response("a", 1));
       await store(response("b", 1, "denied"));
-      expect(await store({ ...response("b", 2), contentHash: "other" })).toBe("conflict");
       const event = eventFixture("challenge.denied", { challenge_sid: sidOf(1) });
       await queue.outcomes.record("", toOutcome(event));
       expect(await wait(1)).toHaveProperty("type", "challenge.approved");
+    });
+
+    it("has none of a conflict", async () => {
+      await store(response("a", 1));
+      expect(await store({ ...response("a", 2), contentHash: "other" })).toBe("conflict");
       await expectTimeout(wait(2, queue, 200));
     });
 
-    it("ends a wait with its signal, and bounds how many are pending", async () => {
-      const bounded = await open({ maxWaiting: 1 });
+    it("ends a wait with its signal", async () => {
       const stop = new AbortController();
       const options = { authenticatedAccount: "", challengeSid: sidOf(1), timeoutMs: 60_000 };
-      const oldest = wait(2, bounded);
-      const waiting = bounded.outcomes.wait({ ...options, signal: stop.signal });
-      await expect(oldest).rejects.toEqual(codeOf("OVERLOADED"));
+      const waiting = queue.outcomes.wait({ ...options, signal: stop.signal });
+      await nextTurn();
       stop.abort(new Error("the user left"));
       await expect(waiting).rejects.toThrow("the user left");
+    });
+
+    it("rejects the oldest wait beyond maxWaiting", async () => {
+      const bounded = await open({ maxWaiting: 1 });
+      const oldest = wait(2, bounded);
+      const newest = wait(1, bounded);
+      await expect(oldest).rejects.toEqual(codeOf("OVERLOADED"));
+      await store(response("a", 1));
+      await newest;
     });
   });
 
@@ -519,7 +530,7 @@ export function describeContract(engine: StoppableEngine): void {
     const untilOldest = (ms: number) =>
       until(async () => (await queue.stats()).oldestWaitingMs >= ms);
 
-    it("counts events by their state, and find tells when the handlers run again", async () => {
+    it("counts events by their state", async () => {
       const slow = await open({ backoff: 60_000 });
       const startMs = Date.now();
       const gate = createGate();
@@ -547,7 +558,7 @@ export function describeContract(engine: StoppableEngine): void {
       await expectWaiting({ waiting: 2 }, startMs);
     });
 
-    it("counts an event whose pause is over as waiting since then, beside a busy worker and without one", async () => {
+    it("counts an event whose pause is over as waiting since then", async () => {
       const { opened, open: finish } = createGate();
       fails = ({ uuid }) => (uuid === "a" ? new Error("no") : opened);
       const startMs = performance.now();
@@ -602,38 +613,35 @@ export function describeContract(engine: StoppableEngine): void {
       expect(messages.filter((uuid) => !done.has(uuid))).toEqual([]);
     });
 
-    itNeeds("signals")(
-      "that hang are not counted, lose their events to others, and leave them when they go on",
-      async () => {
-        const child = await start(0);
-        const uuids = ["slow", "slow-failing"];
-        for (const uuid of uuids) await store(factor(uuid));
-        await until(() => uuids.every((uuid) => messages.includes(`began ${uuid}`)));
-        await untilStats(queue, { workers: 1 });
+    itNeeds("signals")("that hang lose their events to others", async () => {
+      const child = await start(0);
+      const uuids = ["slow", "slow-failing"];
+      for (const uuid of uuids) await store(factor(uuid));
+      await until(() => uuids.every((uuid) => messages.includes(`began ${uuid}`)));
+      await untilStats(queue, { workers: 1 });
 
-        child.kill("SIGSTOP");
-        const gate = createGate();
-        fails = ({ uuid }) => (uuids.includes(uuid) ? gate.opened : undefined);
-        work();
-        await until(() => handled.length === 2);
-        expect(handled.map(({ attempt }) => attempt)).toEqual([2, 2]);
-        await untilStats(queue, { workers: 1 });
+      child.kill("SIGSTOP");
+      const gate = createGate();
+      fails = ({ uuid }) => (uuids.includes(uuid) ? gate.opened : undefined);
+      work();
+      await until(() => handled.length === 2);
+      expect(handled.map(({ attempt }) => attempt)).toEqual([2, 2]);
+      await untilStats(queue, { workers: 1 });
 
-        child.kill("SIGCONT");
-        await untilStats(queue, { workers: 2 });
-        child.send("finish");
-        await until(() => readLog().length === 2);
-        // Its reports on these events have arrived when it handles others.
-        let count = 0;
-        for (; readLog().length === 2; count++) await store(factor(`u${count}`));
-        await untilStats(queue, { ...idle, active: 2 });
-        gate.open();
-        await untilStats(queue, { active: 0 });
-        for (; count < 20; count++) await store(factor(`u${count}`));
-        await untilStats(queue, idle);
-        expect(handled.length + readLog().length).toBe(4 + count);
-        expect(await queue.stats()).toMatchObject({ deadLetters: 0, workers: 2 });
-      },
-    );
+      child.kill("SIGCONT");
+      await untilStats(queue, { workers: 2 });
+      child.send("finish");
+      await until(() => readLog().length === 2);
+      // Its reports on these events have arrived when it handles others.
+      let count = 0;
+      for (; readLog().length === 2; count++) await store(factor(`u${count}`));
+      await untilStats(queue, { ...idle, active: 2 });
+      gate.open();
+      await untilStats(queue, { active: 0 });
+      for (; count < 20; count++) await store(factor(`u${count}`));
+      await untilStats(queue, idle);
+      expect(handled.length + readLog().length).toBe(4 + count);
+      expect(await queue.stats()).toMatchObject({ deadLetters: 0, workers: 2 });
+    });
   });
 }

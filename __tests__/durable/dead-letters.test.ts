@@ -23,13 +23,13 @@ function createOperations(noteStep: NoteStep = () => {}) {
   return createEventOperations(storage as unknown as Storage, "q", noteStep, run);
 }
 
-it("a dead letter that fails again meanwhile is once in a list, and retried once", async () => {
+it("a dead letter that fails again meanwhile is listed and retried once", async () => {
   const listed = await collect(createOperations().deadLetters());
   expect(listed.map(({ failedAt }) => Number(failedAt))).toEqual([1, 5]);
   expect(await createOperations().retryAll()).toBe(2);
 });
 
-it("each change of a dead letter is noted, with the one who made it", async () => {
+it("each change of a dead letter is noted with its author", async () => {
   const noteStep = jest.fn<void, Parameters<NoteStep>>();
   const operations = createOperations(noteStep);
   const stepsOf = async (change: Promise<unknown>) => {

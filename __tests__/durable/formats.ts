@@ -117,7 +117,7 @@ export function describeFormats(engine: StoppableEngine): void {
     ["schema is two newer", { schema: 3 }, "NEWER"],
     ["events are two newer", { events: EVENT_FORMAT + 2 }, "NEWER"],
     ["schema is older than the first", { schema: 0 }, "OLDER"],
-  ])("refuses a store whose %s by name, and changes nothing", async (_what, numbers, error) => {
+  ])("refuses a store whose %s without changing it", async (_what, numbers, error) => {
     const first = engine.open();
     await store(first, factor("kept"));
     await first.close();
@@ -139,7 +139,7 @@ export function describeFormats(engine: StoppableEngine): void {
     });
   }
 
-  it("is migrated by the next version while it is used, and used by this version beside it, and after it", async () => {
+  it("is shared with the next version, which migrates it", async () => {
     const before = engine.open();
     await store(before, factor("before"));
     expect(await format.migrate()).toBe("new");

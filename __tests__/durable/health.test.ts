@@ -38,7 +38,7 @@ it.each<[title: string, stats: object, freeMs: (number | undefined)[], health: o
   expect(await describeQueueHealth(available, new Set(workers), readStats)).toEqual(expected);
 });
 
-it("a store that does not respond within 0.8 s is degraded, since its outage if one was noticed meanwhile", async () => {
+it("a store that does not respond within 0.8 s is degraded", async () => {
   const outage = { error: new Error("down"), since };
   const noticed = {
     outage: jest.fn(() => outage).mockReturnValueOnce(undefined as never),

@@ -7,7 +7,7 @@ it.each([
   ["bullmq", "redisQueue", "redis://127.0.0.1", /npm install bullmq ioredis$/],
   ["pg", "postgresQueue", "postgres://127.0.0.1/app", /npm install pg$/],
 ] as const)(
-  "loads %s on use, and names the line that installs it",
+  "names the command that installs %s when it is missing",
   (name, engine, connection, line) => {
     // Not by the words of Node.js.
     const error = new Error("no module");
@@ -29,7 +29,7 @@ it("names the version of a package that an engine needs", () => {
 });
 
 if (!isBuiltin("node:sqlite")) {
-  it("rejects a Node.js without node:sqlite, and names the version that has it", () => {
+  it("rejects a Node.js without node:sqlite", () => {
     const create = () => sqliteQueue({ name: "q", file: "push.db" });
     expect(create).toThrow(TypeError);
     expect(create).toThrow("22.13");

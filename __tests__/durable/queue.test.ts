@@ -92,7 +92,7 @@ it("stores no event later that it has rejected", async () => {
 });
 
 it.each(["store", "record", "finish", "fail", "beat"])(
-  "an outage begins when %s fails, and is reported",
+  "reports an outage when %s fails",
   async (method) => {
     const failing = jest.fn(() => Promise.reject(new Error("The disk is full.")));
     const claimed = method === "finish" ? readable : event;
@@ -147,7 +147,7 @@ it("tells why the store rejects events, with the very QueueError", async () => {
   await queue.close();
 });
 
-it("closes without a word in the log, after a worker has given its events back", async () => {
+it("closes after a worker has given its events back", async () => {
   const ended: string[] = [];
   const { opened, open: end } = createGate();
   const log = jest.fn();

@@ -72,7 +72,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
       await until(() => new Set(handled).size >= 5);
     });
 
-    it("health is degraded since then and says why, and healthy afterwards", async () => {
+    it("health is degraded until it returns", async () => {
       const { push } = await receive({ logger });
       const isHealthy = async () => (await push.health()).status === "healthy";
       await until(isHealthy);
@@ -87,7 +87,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
       await until(isHealthy);
     });
 
-    it("later: no webhook request fails, and no event is lost", async () => {
+    it("later: every event is received and handled", async () => {
       const fails = () => {
         throw new Error("the logger is broken");
       };
@@ -103,7 +103,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
       const lanes = [0, 1, 2, 3].map(async (lane) => {
         for (let count = 0; !ending.signal.aborted && !ended.aborted; count++) {
           const uuid = `${lane}-${count}`;
-          expect([uuid, await app.deliver(uuid)]).toEqual([uuid, 200]);
+          expect({ uuid, status: await app.deliver(uuid) }).toEqual({ uuid, status: 200 });
           stored.push(uuid);
         }
       });
@@ -131,7 +131,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
   });
 
   for (const { name, error, begin, end } of engine.failures) {
-    it(`a store that ${name} gets 503, is reported without a parameter of the event, and 200 afterwards`, async () => {
+    it(`a store that ${name} is reported without a parameter of the event`, async () => {
       const { push, queue, port, deliver } = await receive({
         storeTimeoutMs: 2_000,
         logger,

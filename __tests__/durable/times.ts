@@ -61,7 +61,7 @@ export function describeTimes(engine: StoppableEngine): void {
     handled = [];
   }
 
-  it("a uuid ends after dedupeTtlMs, an outcome after outcomeTtlMs", async () => {
+  it("uuids and outcomes end at their own times", async () => {
     const challenge = { authenticatedAccount: "", challengeSid: sidOf(1) };
     const event = eventFixture("challenge.approved", { uuid: "a", challenge_sid: sidOf(1) });
     const findOutcome = (timeoutMs: number) => queue.outcomes.wait({ ...challenge, timeoutMs });
@@ -88,7 +88,7 @@ export function describeTimes(engine: StoppableEngine): void {
 
   // Redis ends a key by its own clock.
   if (engine.kind !== "redis") {
-    it("a uuid and an outcome of a clock that was a year ahead end as new ones, each in its time", async () => {
+    it("uuids and outcomes of a clock that was a year ahead end as new ones", async () => {
       const event = eventFixture("challenge.approved", { challenge_sid: sidOf(1) });
       const wait = { authenticatedAccount: "", challengeSid: sidOf(1), timeoutMs: 60_000 };
       await queue.store(queuedEvent(event), Infinity);
@@ -105,7 +105,7 @@ export function describeTimes(engine: StoppableEngine): void {
       await untilEmpty();
     });
 
-    it("an event in whose handlers 21 processes died is a dead letter, and has all attempts again after a retry", async () => {
+    it("an event in whose handlers 21 processes died is a dead letter", async () => {
       const child = await engine.startProcess(() => {}, "/dev/null", "0");
       for (const uuid of ["slow", "slow-failing"]) await store(uuid);
       await untilStats(queue, { active: 2 });
@@ -121,7 +121,7 @@ export function describeTimes(engine: StoppableEngine): void {
     });
   }
 
-  it("a discarded event may come again after dedupeTtlMs, and is handled then", async () => {
+  it("a discarded event is handled when it comes again after dedupeTtlMs", async () => {
     await makeDead("a");
     await engine.passTime(500_000);
     expect(await queue.discard("a")).toBe(true);
@@ -139,7 +139,7 @@ export function describeTimes(engine: StoppableEngine): void {
     await untilEmpty();
   });
 
-  it("a dead letter outlives its uuid, and can be retried and discarded", async () => {
+  it("a dead letter outlives its uuid", async () => {
     await makeDead("a", "b", "c");
     await engine.passTime(1_015_000);
     await until(async () => !/uuid/.test((await engine.listKept(TIMES.outcomeTtlMs)).join()));
@@ -169,7 +169,7 @@ export function describeTimes(engine: StoppableEngine): void {
     expect(handled).toEqual(["slow 2", "slow 3", "slow 4"]);
   });
 
-  it("an outcome wakes the waits of each process at once, without a poll", async () => {
+  it("an outcome wakes the waits of each process without a poll", async () => {
     jest.spyOn(globalThis, "setInterval").mockImplementation(() => ({ unref() {} }) as never);
     await queue.close();
     const { push, deliver, ...one } = await receiveInto(engine.open(TIMES), {
@@ -207,7 +207,7 @@ export function describeTimes(engine: StoppableEngine): void {
     expect(await waiting).toHaveProperty("type", "challenge.approved");
   });
 
-  it("an event is handled at once, without a poll", async () => {
+  it("an event is handled without a poll", async () => {
     // None of the times at which workers look for events comes.
     jest.spyOn(globalThis, "setInterval").mockImplementation(() => ({ unref() {} }) as never);
     await queue.close();
