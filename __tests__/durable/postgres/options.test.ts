@@ -20,7 +20,7 @@ it.each<[name: string, ...wrong: unknown[]]>([
   ["maxConnections", 1],
   ["attempts", 0],
   ["prefix", "x"],
-])("postgresQueue rejects a wrong %s, and shows no password", (name, ...values) => {
+])("postgresQueue rejects a wrong %s without showing a password", (name, ...values) => {
   for (const value of values) {
     const create = () => postgresQueue({ ...valid, [name]: value });
     expect(create).toThrow(TypeError);
