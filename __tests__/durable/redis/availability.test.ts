@@ -34,7 +34,7 @@ describeOnRedis("a queue in Redis", (app) => {
   const open = (options: Partial<RedisQueueOptions> = {}) => app.open({ logger, ...options });
   const openHurried = () => open({ storeTimeoutMs: 1_000 });
 
-  it('that rejects logs that once, and opens no further connections; one with "warn" warns', async () => {
+  it("that rejects logs that once", async () => {
     const { redis, readInfo } = app.server();
     await redis.config("SET", "appendonly", "no");
     const queue = openHurried();
@@ -48,6 +48,10 @@ describeOnRedis("a queue in Redis", (app) => {
     expect(logger.error).toHaveBeenCalledTimes(1);
     const unavailable = { code: "STORE_UNAVAILABLE", cause: error };
     await expect(storeFactor(queue, "a")).rejects.toMatchObject(unavailable);
+  });
+
+  it('with durability: "warn" warns', async () => {
+    await app.server().redis.config("SET", "appendonly", "no");
     for (const own of [undefined, logger]) await open({ durability: "warn", logger: own }).ready();
     const words = expect.stringContaining("appendonly yes");
     expect(warnings.list()).toMatchObject([[words, {}]]);
@@ -129,7 +133,7 @@ describeOnRedis("a queue in Redis", (app) => {
     await until(() => count === 1);
   });
 
-  it("reports each outage once, also behind a proxy that accepts and closes connections; without a logger to the process", async () => {
+  it("reports each outage once", async () => {
     const proxy = closeLater(await startRedisProxy(app.server().port));
     const queues = [open({ connection: proxy.url }), open({ logger: undefined })];
     await Promise.all(queues.map((queue) => queue.ready()));
@@ -172,7 +176,7 @@ describeOnRedis("a queue in Redis", (app) => {
     expect(ofPause).toHaveLength(4);
   });
 
-  it("that is stopped delays no end of a worker, also of one whose event failed", async () => {
+  it("that is stopped delays no end of a worker", async () => {
     const queue = open({ backoff: 600_000 });
     const worker = queue.work(createHandlers().onAny(() => Promise.reject(new Error("later"))));
     await storeFactor(queue, "a");
@@ -184,7 +188,7 @@ describeOnRedis("a queue in Redis", (app) => {
     await app.server().start();
   });
 
-  it("is healthy while idle, and unhealthy within 30 s when the worker's connection is blocked", async () => {
+  it("is unhealthy within 30 s when the worker's connection is blocked", async () => {
     let passedMs = 0;
     for (const clock of [Date, performance]) {
       const now = clock.now.bind(clock);
@@ -220,7 +224,7 @@ describeOnRedis("a queue in Redis", (app) => {
   const setLimit = (bytes: number) =>
     app.server().redis.config("SET", "maxmemory", String(Math.floor(bytes)));
 
-  it("stores no event from 85 % of maxmemory on, and again when workers have drained the queue", async () => {
+  it("stores no event from 85 % of maxmemory on until workers have drained the queue", async () => {
     const queue = openHurried();
     const store = (uuid: string) => {
       const event = eventFixture("factor.created", {
@@ -249,7 +253,7 @@ describeOnRedis("a queue in Redis", (app) => {
     expect(logger.info).toHaveBeenCalledWith({}, expect.stringContaining("memory again"));
   });
 
-  it("stores no event either at 83 %, and while it does not show its memory after a shortage", async () => {
+  it("stores no event until it shows the end of a shortage", async () => {
     const queue = open({ storeTimeoutMs: 400 });
     await until(() => storeFactor(queue, "a").then(Boolean, () => false));
     const isRejected = () => storeFactor(queue, "a").then(() => false, isShort);

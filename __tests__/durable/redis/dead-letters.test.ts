@@ -46,7 +46,7 @@ describeOnRedis("dead letters in Redis", (app) => {
     ["nested 100,000 deep", `${'{"body":'.repeat(100_000)}1${"}".repeat(100_000)}`],
     ["an event nested 100,000 deep", letterOf(DEEP)],
     ["a time beyond dates", letterOf("{}"), "+inf"],
-  ])("that are %s are listed, retried, and dead letters again", async (_what, text, time = "1") => {
+  ])("that are %s can be listed and retried", async (_what, text, time = "1") => {
     const { queue } = receiver;
     await makeDead("dead");
     const odd = "0".repeat(32) + "-" + "0".repeat(32);
@@ -84,7 +84,7 @@ describeOnRedis("dead letters in Redis", (app) => {
     await until(() => handled.length === 1);
   });
 
-  it("stay when they fail again while they are retried, with a later time, also of a clock that was ahead", async () => {
+  it("stay when they fail again while they are retried", async () => {
     const { redis } = app.server();
     const { queue } = receiver;
     await makeDead("dead");
