@@ -38,7 +38,7 @@ hasTool("cp")("FILE_DAMAGED: a backup is restored as docs/durable-sqlite.md says
   expect(fs.existsSync(join(dirname(file), "damaged", "push.db"))).toBe(true);
 });
 
-it("FILE_DAMAGED: without a backup, the queue starts empty, and the moved file keeps its events", async () => {
+it("FILE_DAMAGED: without a backup, the queue starts empty beside the moved file", async () => {
   await damage();
   await readAdvice(open(file), "FILE_DAMAGED");
   const away = join(dirname(file), "away");

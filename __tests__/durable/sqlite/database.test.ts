@@ -49,7 +49,7 @@ it("waits for a process that creates the file", () => {
   pause.mockRestore();
 });
 
-it("gives the space of removed rows back to the disk, and keeps 4 MiB", () => {
+it("gives back to the disk all but 4 MiB of removed rows", () => {
   const { connection, close } = openDatabase(createFile(), "q");
   const countPages = () => Number(connection.prepare("PRAGMA page_count").get()?.page_count);
   connection.exec("CREATE TABLE old AS SELECT randomblob(12000000)");
@@ -63,7 +63,7 @@ it("gives the space of removed rows back to the disk, and keeps 4 MiB", () => {
   close();
 });
 
-it("removes what is over in slices of counted time, in whatever order it ends, and what a clock put years ahead", () => {
+it("removes what is over in slices of counted time", () => {
   const { connection, close } = openDatabase(createFile(), "q");
   // The oldest end late: a lowered option. Every second one of the others is over.
   const rows = `WITH RECURSIVE row (n) AS (SELECT 1 UNION ALL SELECT n + 1 FROM row WHERE n < 6000)
@@ -92,7 +92,7 @@ it("removes what is over in slices of counted time, in whatever order it ends, a
   close();
 });
 
-it("keeps an older SQLite, which loses what two processes write, and others apart", () => {
+it("keeps an older SQLite apart from others", () => {
   const file = createFile();
   const [older, newer] = ["3.51.2", "3.51.3"];
   const database = openDatabase(file, "q");
@@ -108,7 +108,7 @@ it("keeps an older SQLite, which loses what two processes write, and others apar
   expect(lockWriters(file, newer)).toBeUndefined();
 });
 
-it("leaves a file to the next process, also of an older SQLite that has found it foreign", () => {
+it("an older SQLite leaves a file to the next process", () => {
   const file = createFile();
   const own = Object.getOwnPropertyDescriptor(process, "versions")!;
   const versions = { ...process.versions, sqlite: "3.51.2" };
@@ -173,7 +173,7 @@ describe("an error while the file is opened, although the system says that it ma
   });
 });
 
-it("repeats a step until the lock is released, and throws its other errors at once", () => {
+it("repeats a step only while the file is locked", () => {
   const step = jest.fn();
   for (const errcode of [5, 5, 1]) {
     step.mockImplementationOnce(() => {

@@ -66,7 +66,7 @@ it("does not write the -wal of a killed process into a damaged file", async () =
   expect(fs.readFileSync(`${file}-wal`).equals(wal)).toBe(true);
 });
 
-it("finds the damage of a file of more than 512 MiB when a worker meets it, and does not open it again", async () => {
+it("finds the damage of a file of more than 512 MiB when a worker meets it", async () => {
   const file = await createQueueFile(200);
   // The root pages of the tables stay intact: storing an event reads none of the damaged pages.
   damagePages(file, 21, 23);
@@ -85,7 +85,7 @@ it("finds the damage of a file of more than 512 MiB when a worker meets it, and 
   await queue.close({ deadlineMs: 600_000 });
 });
 
-it("goes on beside rows whose numbers node:sqlite cannot read, and makes a dead letter of each event once", async () => {
+it("makes dead letters of events whose numbers node:sqlite cannot read", async () => {
   const file = await createQueueFile(4);
   const insertOutcome = (id: string) =>
     execute(file, `INSERT INTO outcome VALUES (${id}, randomblob(16), '[]', 1 << 50)`);
@@ -130,7 +130,7 @@ it.each([
   ["delivery (id, key, content, expires_at)", "x'00'"],
   ["outcome (id, key, value, expires_at)", "'[]'"],
 ])(
-  "stores on beside, and after, a row of another program with the greatest id in %s",
+  "stores events beside a row of another program with the greatest id in %s",
   async (columns, value) => {
     const insert = (file: string) =>
       execute(file, `INSERT INTO ${columns} VALUES (${MAX}, randomblob(16), ${value}, 1 << 50)`);
@@ -182,22 +182,19 @@ it("waits for a file that another process does not share", async () => {
   expect(await storeFactor(queue, "a")).toBe("new");
 });
 
-itNeeds("removing open files")(
-  "creates the file again when it was removed, which other users cannot read, and logs that",
-  async () => {
-    const file = await createQueueFile();
-    const warn = jest.fn();
-    const queue = await openReady(file, { warn });
-    const files = ["", "-wal", "-shm"].map((ending) => file + ending);
-    for (const one of files) fs.rmSync(one, { force: true });
-    await until(() => fs.existsSync(file));
-    await until(async () => (await storeFactor(queue, "b")) === "new" || fs.existsSync(file));
-    const words = expect.stringContaining("was removed or replaced");
-    expect(warn.mock.calls).toEqual([[expect.anything(), words]]);
-    const modes = files.map((one) => fs.statSync(one).mode & 0o777);
-    expect(modes).toEqual([0o600, 0o600, 0o600]);
-  },
-);
+itNeeds("removing open files")("creates a file again that was removed", async () => {
+  const file = await createQueueFile();
+  const warn = jest.fn();
+  const queue = await openReady(file, { warn });
+  const files = ["", "-wal", "-shm"].map((ending) => file + ending);
+  for (const one of files) fs.rmSync(one, { force: true });
+  await until(() => fs.existsSync(file));
+  await until(async () => (await storeFactor(queue, "b")) === "new" || fs.existsSync(file));
+  const words = expect.stringContaining("was removed or replaced");
+  expect(warn.mock.calls).toEqual([[expect.anything(), words]]);
+  const modes = files.map((one) => fs.statSync(one).mode & 0o777);
+  expect(modes).toEqual([0o600, 0o600, 0o600]);
+});
 
 const CLI = "/usr/bin/sqlite3";
 
@@ -245,7 +242,7 @@ itNeeds("removing open files").each<
   expect(warn.mock.calls).toEqual([[expect.anything(), expect.stringContaining("-wal")]]);
 });
 
-disk.itOnDisk("rejects stores while the disk is full, and recovers", async () => {
+disk.itOnDisk("rejects stores only while the disk is full", async () => {
   const file = join(disk.folder, "push.db");
   const logged: string[] = [];
   const log = (_fields: object, message: string) => void logged.push(message);

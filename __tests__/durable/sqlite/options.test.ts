@@ -28,7 +28,7 @@ it.each<[name: string, ...wrong: unknown[]]>([
   }
 });
 
-it("rejects Deno, and names it", () => {
+it("rejects Deno by name", () => {
   const own = Object.getOwnPropertyDescriptor(process, "versions")!;
   const versions = { ...process.versions, deno: "2.9.6" };
   Object.defineProperty(process, "versions", { ...own, value: versions });

@@ -11,7 +11,7 @@ testSubcommands(() => {
   return { store: file, queue: sqliteQueue({ name: "cli", file }) };
 });
 
-it("says why, rather than how long it waited, when another process does not share the file", async () => {
+it("says that another process does not share the file", async () => {
   const file = createFile();
   const connection = connect(file);
   connection.exec("PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE");

@@ -28,7 +28,7 @@ afterEach(() => {
   removeFiles();
 });
 
-it("polls each 100 ms, and each 5 ms for 4 s after another process wrote", () => {
+it("polls more often for 4 s after another process wrote", () => {
   const start = jest.spyOn(globalThis, "setTimeout");
   const countHints = () =>
     mockPort.postMessage.mock.calls.filter(([{ type }]) => type === "hint").length;
@@ -47,7 +47,7 @@ it("polls each 100 ms, and each 5 ms for 4 s after another process wrote", () =>
   expect(listPauses(3_900)).toEqual(Array(780).fill(5));
 });
 
-it("a commit waits for the disk where a power cut must not undo it, and nowhere else", () => {
+it("a commit waits for the disk only where a power cut must not undo it", () => {
   const key = "0".repeat(32);
   const outcome = { key, value: "[]" };
   const event = { key, content: key, uuidHash: key, body: "{}", outcome: undefined };
