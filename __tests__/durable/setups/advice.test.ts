@@ -44,7 +44,7 @@ redis.describeWithRedis("the advice of redisQueue", () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  it("REDIS_NOT_DURABLE turns the append-only file on without a restart, and Redis has all after its next crash", async () => {
+  it("REDIS_NOT_DURABLE makes Redis durable without a restart", async () => {
     // Redis then needs a second to write its data.
     await start(
       "appendonly no\nappendfsync everysec\nmaxmemory-policy allkeys-lru\nrdb-key-save-delay 4000",
