@@ -15,7 +15,7 @@ describeWithBrowser("the page of the queue", () => {
     await page.getByText("The queue is paused.").waitFor();
   });
 
-  it("says that there is no worker, groups dead letters by error, and retries one, a group and all", async () => {
+  it("retries one dead letter, a group or all", async () => {
     const queue = createMemoryQueue(ERRORS, { workers: 0 });
     const { app, page } = await openConsole("", { router: { queue } });
     // On each page.
@@ -49,7 +49,7 @@ describeWithBrowser("the page of the queue", () => {
     ]);
   });
 
-  it("discards one and all after it was confirmed, also those that are not listed", async () => {
+  it("discards only what was confirmed", async () => {
     const queue = createMemoryQueue(["alone", ...Array<string>(1_001).fill("down")]);
     const { page } = await openConsole("#/queue", { router: { queue } });
     const alone = page.locator("article", { hasText: "alone" });
@@ -64,7 +64,7 @@ describeWithBrowser("the page of the queue", () => {
     expect(queue.changes).toHaveLength(1_002);
   });
 
-  it("shows a stored event as failing once an attempt has failed, with the reason, also in the filter", async () => {
+  it("shows a stored event as failing once an attempt has failed", async () => {
     const queue = createMemoryQueue([], { delayed: 1 });
     const store = { ...queue, store: () => Promise.resolve("new"), outcomes: {} };
     const shown = { router: { queue }, receiver: { queue: store as never } };
@@ -82,7 +82,7 @@ describeWithBrowser("the page of the queue", () => {
     await page.getByText("1 request found.").waitFor();
   });
 
-  it("stops a discard of many, and says what was done", async () => {
+  it("says what a stopped discard has done", async () => {
     const queue = createMemoryQueue(Array<string>(250).fill("down"));
     const { discard } = queue;
     const gate = createGate();
@@ -106,7 +106,7 @@ describeWithBrowser("the page of the queue", () => {
     await page.locator("summary", { hasText: /alice: dead-letter.discard.*100 events/ }).waitFor();
   });
 
-  it("says when a group failed first and last, of how many users, and when the queue will be empty", async () => {
+  it("shows the figures of a group and of the queue", async () => {
     let waiting = 3_000;
     const queue = createMemoryQueue(ERRORS);
     const { stats } = queue;
@@ -125,7 +125,7 @@ describeWithBrowser("the page of the queue", () => {
   it.each<[boolean, string[], string]>([
     [false, SIDS, "us…22"],
     [true, [...SIDS, ...TEXTS], "user-7f3a-22"],
-  ])("shows the SIDs of an event, and its texts with reveal %s", async (reveal, names, entity) => {
+  ])("shows only the fields of an event that reveal %s allows", async (reveal, names, entity) => {
     const queue = createMemoryQueue(["down", "down"]);
     const { page } = await openConsole("#/queue", { router: { queue, console: { reveal } } });
     await page.locator("summary").first().click();

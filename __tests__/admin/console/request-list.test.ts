@@ -30,7 +30,7 @@ async function openList({ reveal = false } = {}) {
 }
 
 describeWithBrowser("the list of requests", () => {
-  it("finds by a uuid or a part of it, and by the SID of a challenge or of a factor, pasted", async () => {
+  it("finds a request by each of its identifiers", async () => {
     const { page, search, listTypes } = await openList();
     for (const [text, found] of [
       ["one-unit", "challenge.approved v2"],
@@ -45,7 +45,7 @@ describeWithBrowser("the list of requests", () => {
     }
   });
 
-  it("keeps its rows when requests arrive, and shows all when it is emptied", async () => {
+  it("keeps its filter until it is emptied", async () => {
     const { app, page, lines, search, listTypes } = await openList();
     await search.fill(CHALLENGE);
     await app.deliver("challenge.denied", { uuid: "four", challenge_sid: CHALLENGE });
@@ -68,7 +68,7 @@ describeWithBrowser("the list of requests", () => {
     expect(await listTypes()).toEqual(["factor.verified v2"]);
   });
 
-  it("opens a row by its button whatever is selected, and selects a text in a row without a click", async () => {
+  it("tells a click on a row from the selection of a text", async () => {
     const { page, lines } = await openList();
     const select = (selector: string) =>
       page.evaluate(`getSelection().selectAllChildren(document.querySelector("${selector}"))`);
@@ -86,7 +86,7 @@ describeWithBrowser("the list of requests", () => {
     await details.waitFor({ state: "detached" });
   });
 
-  it("is used with the keyboard, within the chosen results and codes, which are counted", async () => {
+  it("combines its filters with the keyboard", async () => {
     const { page, lines, search, results, listTypes } = await openList();
     const codes = page.getByRole("combobox", { name: "code" });
     await codes.getByText("SIGNATURE_MISMATCH (1)").waitFor({ state: "attached" });
@@ -104,7 +104,7 @@ describeWithBrowser("the list of requests", () => {
     expect(await listTypes()).toEqual(["challenge.approved v2"]);
   });
 
-  it("runs all that failed again within the filter, in one action, the oldest first, and says why one failed again", async () => {
+  it("runs again all that failed within the filter", async () => {
     const app = await startConsole();
     let down: string[] = ["one-unit", "two-unit", "three"];
     const ran: string[] = [];
@@ -133,8 +133,8 @@ describeWithBrowser("the list of requests", () => {
     expect(app.audits).toMatchObject([{ action: "request.resend", actor: "alice", count: 1 }]);
   });
 
-  it("exports its rows as JSON Lines, masked also with reveal, and finds a user by the whole identity alone, which is in no address", async () => {
-    const { page, search, results, listTypes } = await openList({ reveal: true });
+  it("exports its rows as JSON Lines masked also with reveal", async () => {
+    const { page, results } = await openList({ reveal: true });
     await results.selectOption("accepted");
     await page.getByText("3 requests found.").waitFor();
     const downloaded = page.waitForEvent("download");
@@ -145,6 +145,10 @@ describeWithBrowser("the list of requests", () => {
     expect(rows.map(({ uuid }) => uuid)).toEqual(["three", "two-unit", "one-unit"]);
     expect(rows.filter(({ entity }) => entity === "jan…com")).toHaveLength(2);
     expect(text).not.toContain(JANE);
+  });
+
+  it("finds a user by the whole identity alone", async () => {
+    const { page, search, listTypes } = await openList({ reveal: true });
     for (const [sought, found] of [
       ["jane.doe", "0 requests found."],
       [JANE, "2 requests found."],
@@ -156,7 +160,7 @@ describeWithBrowser("the list of requests", () => {
     expect(page.url()).not.toContain("jane");
   });
 
-  it("shows the requests of a bar of the chart, or of the last hour", async () => {
+  it("shows the requests of a chosen time", async () => {
     const { page } = await openList();
     const bars = page.locator("svg g");
     expect(await bars.count()).toBe(96);
@@ -170,7 +174,7 @@ describeWithBrowser("the list of requests", () => {
     await page.getByText("4 requests found.").waitFor();
   });
 
-  it("leads by a pseudonym to the requests of one user, whose name is not shown", async () => {
+  it("leads by a pseudonym to the requests of one user", async () => {
     const { page, lines, listTypes } = await openList();
     await lines.last().click();
     await page.locator(".details dd a").click();

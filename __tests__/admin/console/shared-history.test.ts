@@ -21,7 +21,7 @@ describeWithRedis("with a queue in Redis", () => {
     return { queue, app: await startConsole({ router: { queue }, receiver: { queue } }) };
   }
 
-  it("shows the same in each process and after a restart, and runs a dead letter by a worker", async () => {
+  it("shows the same history in each process", async () => {
     const { url } = await startRedis();
     const [one, two] = [await startProcess(url), await startProcess(url)];
     let isUp = false;
@@ -44,10 +44,8 @@ describeWithRedis("with a queue in Redis", () => {
     const [first, second] = [await readView(one.app), await readView(two.app)];
     expect(second.position).toBe(first.position);
     const { rows = [], totals, isShared, failed } = first.shown ?? {};
-    expect([isShared, totals]).toMatchObject([
-      true,
-      { byResult: { stored: 2, rejected: 1 }, failedAttempts: 2 },
-    ]);
+    expect(isShared).toBe(true);
+    expect(totals).toMatchObject({ byResult: { stored: 2, rejected: 1 }, failedAttempts: 2 });
     const masked = "no row of <entity_identity>";
     expect(failed).toMatchObject({ count: 2, users: 2 });
     expect(rows[2]?.failure).toContain(masked);
