@@ -186,7 +186,7 @@ describeOnRedis("its own promises", (app) => {
     expect(await waiting).toHaveProperty("challenge_sid", sidOf(1));
   });
 
-  it("pings both of its connections, as one that is dead is not noticed while it is idle", async () => {
+  it("pings both of its connections while they are idle", async () => {
     const { setInterval: start } = globalThis;
     const timers = jest.spyOn(globalThis, "setInterval");
     // Each 2 s; 20 ms here.
