@@ -41,7 +41,7 @@ it.each([
   [new Error("The file was removed."), "warn", "LOST", 25],
   ...final,
   [new QueueError("REDIS_REJECTED", "The password is wrong."), "error", "REDIS_REJECTED", 2_000],
-] as const)("%p is logged or a process warning, with a documented code", async (...row) => {
+] as const)("%p is reported with a documented code", async (...row) => {
   const [error, level, code, pauseMs] = row;
   jest.mocked(sleep).mockClear().mockReturnValue(never());
   const storage = { title: "The store", outageCode: "LOST", connect: () => Promise.reject(error) };

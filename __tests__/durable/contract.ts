@@ -112,7 +112,7 @@ export function describeContract(engine: StoppableEngine): void {
       expect(await queue.stats()).toMatchObject({ waiting: 1 });
     });
 
-    it("stores one of many concurrent deliveries, of two processes", async () => {
+    it("stores one of many concurrent deliveries of two processes", async () => {
       const other = await open();
       const stored = range(20).map((index) => store(factor("a"), index % 2 === 0 ? queue : other));
       const results = (await Promise.all(stored)).toSorted();
@@ -270,7 +270,7 @@ export function describeContract(engine: StoppableEngine): void {
       expect(onError.mock.calls).toMatchObject(Array(attempts).fill(report));
     });
 
-    it("runs the handlers of one or of all again, with all attempts", async () => {
+    it("runs the handlers of one or of all again", async () => {
       await makeDead(factor("a"), factor("b"), factor("c"));
       handled = [];
       fails = (_event, attempt) => (attempt < 3 ? new Error("again") : undefined);
@@ -348,7 +348,7 @@ export function describeContract(engine: StoppableEngine): void {
       await worker.close();
     }
 
-    it("lists all that match a filter, in its order", async () => {
+    it("lists all that match a filter in its order", async () => {
       await makeGroups();
       const odd = { error: "HANDLER_FAILED: ödd" };
       for (const [filter, count] of [

@@ -139,7 +139,7 @@ export function describeFormats(engine: StoppableEngine): void {
     });
   }
 
-  it("is shared with the next version, which migrates it", async () => {
+  it("is still used when the next version has migrated it", async () => {
     const before = engine.open();
     await store(before, factor("before"));
     expect(await format.migrate()).toBe("new");

@@ -77,7 +77,7 @@ export function describeMissingWebhooks(open?: () => DurableQueue): void {
   });
   afterEach(stopEmulators);
 
-  it("resolve by the service's word when the request is lost, in every process", async () => {
+  it("resolve by the service's word when the request is lost", async () => {
     const app = await start();
     // It asks nothing itself.
     const other = app.queue === undefined ? app : await start({ confirm: () => true });
@@ -107,7 +107,7 @@ export function describeMissingWebhooks(open?: () => DurableQueue): void {
     expect(await app.wait()).toEqual(outcome);
   });
 
-  it("resolve by a request that came before the wait, without a question", async () => {
+  it("resolve by a request that came before the wait", async () => {
     const app = await start();
     approve();
     await deliver(app);

@@ -12,7 +12,7 @@ afterEach(() => {
   jest.useRealTimers();
 });
 
-it("asks a store that stalls for each awaited outcome once more at most, however often it is told", async () => {
+it("asks a store that stalls for each awaited outcome once more at most", async () => {
   const reads: (readonly string[])[] = [];
   const gate = createGate();
   const storage: Pick<Storage, "outcomes"> = {
@@ -36,7 +36,7 @@ it("asks a store that stalls for each awaited outcome once more at most, however
   expect(await Promise.allSettled(waits)).toHaveLength(100);
 });
 
-it("a wait whose hint was lost reads its outcome each 3 s, until the queue is closed", async () => {
+it("a wait whose hint was lost reads its outcome each 3 s", async () => {
   jest.useFakeTimers();
   const startMs = Date.now();
   const reads: number[] = [];
@@ -54,7 +54,7 @@ it("a wait whose hint was lost reads its outcome each 3 s, until the queue is cl
   expect(jest.getTimerCount()).toBe(0);
 });
 
-it("a wait reads its outcome again when the store can be used again, without a poll", async () => {
+it("a wait reads its outcome again when the store can be used again", async () => {
   jest.spyOn(globalThis, "setInterval").mockImplementation(() => ({ unref() {} }) as never);
   const stored: StoredOutcome[] = [];
   const ends: ((error: Error) => void)[] = [];

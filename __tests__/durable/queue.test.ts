@@ -120,7 +120,7 @@ it.each(["store", "record", "finish", "fail", "beat"])(
   },
 );
 
-it("rejects an event at its deadline, or after storeTimeoutMs if that is earlier", async () => {
+it("rejects an event at the earlier of its deadline and storeTimeoutMs", async () => {
   jest.useFakeTimers();
   const queue = open();
   const startMs = performance.now();
@@ -138,7 +138,7 @@ it("rejects an event at its deadline, or after storeTimeoutMs if that is earlier
   await queue.close();
 });
 
-it("tells why the store rejects events, with the very QueueError", async () => {
+it("rejects events with the QueueError of the store", async () => {
   const error = new QueueError("REDIS_REJECTED", "The password is wrong.");
   const queue = open({ connect: () => Promise.reject(error) });
   await expect(queue.ready()).rejects.toBe(error);

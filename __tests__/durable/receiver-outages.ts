@@ -39,7 +39,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
   describe.each(engine.outages)("a store that $name", (outage) => {
     afterEach(() => expect(logged.filter((code) => code !== lost)).toEqual([]));
 
-    it("at the start: webhook requests wait for it, or get 503 in time", async () => {
+    it("at the start: webhook requests wait for it until their deadline", async () => {
       await outage.begin();
       const app = await receive({ maxPending: 5, logger });
       app.queue.work(app.push.handlers);
