@@ -97,6 +97,8 @@ describeQuestions("the console of three processes behind a random balancer", () 
   async function approve(user: string): Promise<string> {
     const { emulator } = cluster;
     const factor = emulator.createFactor({ entity_identity: user });
+    // A process explains the first of its wrong signatures.
+    await emulator.settled();
     emulator.verifyFactor(factor.sid);
     const { sid } = emulator.createChallenge({ factor_sid: factor.sid });
     emulator.approveChallenge(sid);
