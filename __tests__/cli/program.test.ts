@@ -609,7 +609,7 @@ describe("emulator", () => {
     [PUBLIC, {}, "X-Twilio-Signature", FORM],
     [`${PUBLIC} --signature-header X-Own`, {}, "X-Own", FORM],
     [PUBLIC, { PUSH_SIGNATURE_HEADER: "X-Env" }, "X-Env", FORM],
-  ])("with %j and %j signs in %s, and sends %s", async (args, env, header, type) => {
+  ])("with %j and %j has the headers %s and %s", async (args, env, header, type) => {
     const more = { ...secret, PUSH_ACCOUNT_SID: `AC${"7".repeat(32)}`, ...env };
     const { run, written, interrupt, waitFor, createFactor } = await start(`--json ${args}`, more);
     await waitFor(/\n/);
@@ -623,7 +623,7 @@ describe("emulator", () => {
     expect(request.headers).toMatchObject({ "Content-Type": type, [header]: expect.any(String) });
   });
 
-  it("says once for each URL why its receiver responds 403, and runs no handler to find out", async () => {
+  it("says once for each URL why its receiver responds 403", async () => {
     const started = await start("", secret, UNCONFIRMED);
     const { run, written, interrupt, waitFor, createFactor, receiver } = started;
     await waitFor(READY);

@@ -79,7 +79,7 @@ it.each<[what: string, options: object, header: string, code: number, words: Reg
   expect(ended.stderr).not.toContain("hush");
 });
 
-it("rehearse follows no redirect, which would receive its header, and ends when it is interrupted", async () => {
+it("rehearse follows no redirect, which would receive its header", async () => {
   const seen: unknown[] = [];
   const url = await startTarget(({ url: path, headers }, res) => {
     seen.push([path, headers["x-admin"]]);

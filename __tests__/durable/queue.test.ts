@@ -177,7 +177,7 @@ it("closes after a worker has given its events back", async () => {
   expect(log).not.toHaveBeenCalled();
 });
 
-it("looks for events when one is handled, stored or retried, without a poll", async () => {
+it("looks for events when one is handled, stored or retried", async () => {
   jest.useFakeTimers();
   const claim = jest.fn(async (): Promise<ClaimedEvent[]> => []).mockResolvedValueOnce([readable]);
   const store = async (events: NewEvent[]) => events.map(({ content }) => content);

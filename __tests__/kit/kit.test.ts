@@ -117,7 +117,7 @@ it("pauseAfter takes up to the jitter away", () => {
   expect(all.every((pause) => pause >= 50 && pause <= 100)).toBe(true);
 });
 
-it("keepNewest drops the oldest, and a key that is set again is new", () => {
+it("keepNewest drops the oldest", () => {
   const kept = new Map<string, number>();
   for (const [index, key] of ["a", "b", "a", "c"].entries()) keepNewest(kept, key, index, 2);
   expect([...kept]).toEqual([
@@ -138,7 +138,7 @@ it("readLimited reads up to its limit", async () => {
   expect(await read(2, 3)).toBeUndefined();
 });
 
-it("MinuteCounters bound their names and their minutes, and keep the names of a taken minute", () => {
+it("MinuteCounters bound their names and their minutes", () => {
   jest.useFakeTimers({ now: 90_000 });
   const counters = new MinuteCounters<string>(2, 120_000, "rest");
   for (const name of ["a", "b", "c", "a"]) counters.add(name);
@@ -160,7 +160,7 @@ it("MinuteCounters bound their names and their minutes, and keep the names of a 
   expect(counters.list().map(({ minuteMs }) => minuteMs)).toEqual([120_000, 180_000]);
 });
 
-it("within and settleWithin end at their limits, and leave no timer", async () => {
+it("within and settleWithin leave no timer", async () => {
   jest.useFakeTimers();
   expect(await within("at once", 5)).toBe("at once");
   expect(await within(Promise.resolve("later"), 5)).toBe("later");

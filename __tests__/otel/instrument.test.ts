@@ -171,7 +171,7 @@ it("stores the trace with an event without the baggage, which may name a user", 
   ]);
 });
 
-it("handles an event of a queue in the trace of its store, and counts and measures the run", async () => {
+it("handles an event of a queue in the trace of its store", async () => {
   const traceId = "0af7651916cd43dd8448eb211c80319c";
   const carrier = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
   const event = { queue: "q", type: "factor.created", uuid: "a", receiver: "shop" };

@@ -122,7 +122,7 @@ it.each<[string, { status: number; body?: unknown; headers?: typeof late }, obje
   clock.mockRestore();
 });
 
-it("each method rejects at once with the reason of its signal, and sends nothing", async () => {
+it("each method rejects at once with the reason of its signal", async () => {
   const signal = AbortSignal.abort(new Error("gone"));
   const { keys, webhooks, challenges, factors } = upstream.client;
   const user = { entityIdentity: "user-0001" };

@@ -25,7 +25,7 @@ it.each([
   ["subscriber", 1_500, 3_000],
   ["worker", undefined, 15_000],
 ] as const)(
-  "the connection of a %s has its limits, and connects again soon unless Redis rejects it",
+  "the connection of a %s connects again soon unless Redis rejects it",
   (role, commandTimeout, socketTimeout) => {
     const settings = resolveRedisOptions({ name: "q", connection: "redis://127.0.0.1:1" });
     const { redis, end } = openConnection(settings, role);
