@@ -8,6 +8,7 @@ import { checkEqualValues } from "./house/equal-values";
 import { checkLinks } from "./house/links";
 import { checkRooms } from "./house/rooms";
 import { checkScripts } from "./house/scripts";
+import { checkTitles } from "./house/titles";
 
 const findings = [
   ...checkRooms(),
@@ -16,6 +17,7 @@ const findings = [
   ...checkAnswers(),
   ...checkScripts(),
   ...checkEqualValues(),
+  ...checkTitles(),
 ];
 for (const finding of findings) console.log(finding);
 console.log(`The house has ${findings.length} findings.`);

@@ -369,7 +369,7 @@ describe("6 events", () => {
     expect(new Set(received.map((params) => params.get("uuid"))).size).toBe(10);
   });
 
-  describe.each(PUSH_EVENT_TYPES)("6.1 %s, and 2.5 prefixes of SIDs", (type) => {
+  describe.each(PUSH_EVENT_TYPES)("6.1 and 2.5 %s: prefixes of SIDs", (type) => {
     const ofChallenge = (more: object) => (type.startsWith("challenge.") ? more : {});
     const little = { ...V2_PARAMETERS, ...ofChallenge(CHALLENGE_PARAMETERS) };
     const challengeJson = {
