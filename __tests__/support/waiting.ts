@@ -38,26 +38,25 @@ export const nextTurn = (): Promise<void> => setImmediate();
 
 /**
  * Makes the clock of each test count the turns of this process, 20 ms each: what a busy machine takes
- * from it ends no time limit. With a speed, each turn counts so many times, also for the time limits
- * of `AbortSignal.timeout`.
+ * from it ends no time limit, also none of `AbortSignal.timeout`. With a speed, each turn counts so
+ * many times.
  */
 export function countTime(speed = 1): void {
   const doNotFake = ["nextTick", "queueMicrotask", "setImmediate"] as const;
   let turns: NodeJS.Timeout | undefined;
   beforeEach(() => {
     jest.useFakeTimers({ advanceTimers: speed === 1, doNotFake: [...doNotFake] });
-    if (speed === 1) return;
-    turns = startTurns(() => jest.advanceTimersByTime(20 * speed), 20);
     jest.spyOn(AbortSignal, "timeout").mockImplementation((timeoutMs) => {
       const ending = new AbortController();
       const expire = () => ending.abort(new DOMException("expired", "TimeoutError"));
       setTimeout(expire, timeoutMs).unref();
       return ending.signal;
     });
+    if (speed !== 1) turns = startTurns(() => jest.advanceTimersByTime(20 * speed), 20);
   });
   afterAll(() => {
     jest.useRealTimers();
-    if (turns !== undefined) jest.restoreAllMocks();
+    jest.restoreAllMocks();
   });
   afterEach(() => endTurns(turns));
 }

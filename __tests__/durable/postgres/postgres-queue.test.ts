@@ -327,7 +327,6 @@ describeOnPostgres("its own promises", (app) => {
     const { queue, logged } = openLogged(url);
     await queue.ready();
     const code = "POSTGRES_UNREACHABLE";
-    const message = expect.stringContaining("No space left on device") as string;
     let full: PromiseSettledResult<unknown> | undefined;
     // The segment of the log has room: Postgres ends when it cannot write that. On a busy machine it
     // may also exceed the time of a store.
@@ -341,11 +340,15 @@ describeOnPostgres("its own promises", (app) => {
       full = settled.find((one) => one.status === "rejected" && one.reason.cause.code === "53100");
     }
     expect(full).toMatchObject({ reason: { code: "STORE_UNAVAILABLE" } });
-    expect(logged).toContainEqual({ code, message });
     disk.free();
     await until(() => storeFactor(queue, "after").then(Boolean, () => false));
-    expect(logged.at(-1)?.message).toContain("can be used again");
-    expect(logged.filter((line) => line.code === code)).toHaveLength(1);
+    const ends = logged.filter(({ message }) => message.includes("can be used again"));
+    const reports = logged.filter((line) => line.code === code);
+    expect(reports).not.toHaveLength(0);
+    // On a busy machine, a write that is late begins an outage of its own, or this one.
+    expect(reports.map(({ message }) => message)).toEqual(
+      ends.map(() => expect.stringMatching(/No space left on device|timeout/)),
+    );
   });
 
   it("tells that Postgres is a standby, until it is promoted", async () => {
