@@ -2,6 +2,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { inflateSync } from "node:zlib";
 import puppeteer, { type Browser, type Page } from "puppeteer-core";
+import { WEBHOOK } from "../support/upstream";
 import { startConsole, useConsoles } from "../admin/console/console-app";
 import { PASSWORD, startLoginApp } from "../support/login-app";
 import { needs } from "../support/needs";
@@ -100,7 +101,8 @@ const READ_COLOURS = `(() => {
   const read = (selector, name) =>
     [...document.querySelectorAll(selector)].map((one) => getComputedStyle(one)[name]);
   return {
-    tabs: read("nav a", "borderBottomColor"),
+    current: read("nav a[aria-current]", "borderBottomColor"),
+    others: read("nav a:not([aria-current])", "borderBottomColor"),
     buttons: read("main button", "backgroundColor"),
   };
 })()`;
@@ -176,14 +178,16 @@ describe.each(ENGINES)("in $name", (engine) => {
   });
 
   itInBrowser("one tab and the primary buttons stand out in forced colours", async () => {
-    await openPage((await startConsole()).url);
-    await seen("Up to date");
+    const app = await startConsole();
+    app.upstream.createWebhook(WEBHOOK);
+    await openPage(`${app.url}#/webhooks`);
+    await seen("Delete");
     await forceColours(page);
     await page.waitForFunction("matchMedia('(forced-colors: active)').matches");
     const styles = (await page.evaluate(READ_COLOURS)) as Record<string, string[]>;
-    const [current, ...others] = styles.tabs ?? [];
-    expect(new Set(others).size).toBe(1);
-    expect(others).not.toContain(current);
+    expect(styles.current).toHaveLength(1);
+    expect(new Set(styles.others).size).toBe(1);
+    expect(styles.others).not.toContain(styles.current?.[0]);
     expect(new Set(styles.buttons).size).toBe(2);
   });
 
