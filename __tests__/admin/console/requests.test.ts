@@ -517,7 +517,7 @@ it("large requests leave no body in memory", async () => {
     if (index % 10 === 0) expect(await deliver(`good-${index}`)).toBe(200);
   }
   await readView(app);
-  const grown = measureHeap() - before;
-  expect(grown).toBeLessThan(20e6);
+  // The sockets of the client keep the last bodies for some turns.
+  await until(() => measureHeap() - before < 20e6);
   expect((await readShown(app)).found).toBe(67);
 });
