@@ -76,11 +76,7 @@ exports.Leftovers = class Leftovers {
     const start = target[name];
     target[name] = (...args) => {
       const timer = start(...args);
-      const { stackTraceLimit } = Error;
-      // This function and its caller: ten lines would cost as much as many a test.
-      Error.stackTraceLimit = 2;
-      this.#started.set(timer, new Error(name));
-      Error.stackTraceLimit = stackTraceLimit;
+      this.#started.set(timer, findCaller());
       const end = () => this.#started.delete(timer);
       if (timer instanceof Promise) timer.then(end, end);
       return timer;
@@ -91,9 +87,7 @@ exports.Leftovers = class Leftovers {
   /** Lists where timers of `lib` were started that are neither cleared nor over. */
   #listTimers() {
     return [...this.#started].flatMap(([timer, started]) => {
-      // Jest writes a stack with the lines of the TypeScript, which takes a millisecond.
-      const [, , line = ""] = isOver(timer) ? [] : started.stack.split("\n");
-      return line.includes(LIB) ? [line.trim()] : [];
+      return !isOver(timer) && started.includes(LIB) ? [started] : [];
     });
   }
 
@@ -106,6 +100,23 @@ exports.Leftovers = class Leftovers {
     ];
   }
 };
+
+/**
+ * Returns where the caller of the caller is, by the lines of the JavaScript: those of the TypeScript take
+ * Jest a millisecond. An error that nobody reads would keep the objects of its stack.
+ */
+function findCaller() {
+  const { stackTraceLimit, prepareStackTrace } = Error;
+  Error.stackTraceLimit = 3;
+  Error.prepareStackTrace = (_error, sites) =>
+    sites
+      .slice(2)
+      .map((site) => `${site.getFileName()}:${site.getLineNumber()}`)
+      .join("");
+  const { stack } = new Error();
+  Object.assign(Error, { stackTraceLimit, prepareStackTrace });
+  return stack;
+}
 
 async function settle(limitMs, isSettled) {
   for (let ms = 0; !isSettled() && ms < limitMs; ms += PAUSE_MS) await sleep(PAUSE_MS);
