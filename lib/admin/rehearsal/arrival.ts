@@ -63,10 +63,11 @@ export class Arrival {
     const endAtMs = performance.now() + timeoutMs;
     while (performance.now() < endAtMs) {
       await this.#look(this.#hasLongResolved());
-      if (this.#isOver()) break;
+      if (this.#isOver()) return;
       await sleep(POLL_MS);
     }
-    if (this.resolvedMs === undefined) await this.#look(true);
+    // Also when the wait has resolved just now, so that nobody has asked for the event elsewhere.
+    await this.#look(true);
   }
 
   /** Asks the queue, if there is one, on demand also for an event that another process stored. */
