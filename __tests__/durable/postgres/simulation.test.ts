@@ -5,6 +5,7 @@ import type { Claims, Storage } from "../../../lib/durable/storage";
 import { closeLater, closeOpened } from "../../support/durable";
 import { describeWithPostgres, startPostgres, type PostgresProcess } from "../../support/postgres";
 import { compareSchedules, type RealStorage, type StorageRows } from "../simulation/comparison";
+import { type RealJournal, walkJournal } from "../simulation/journal-walk";
 import { LASTING, type Ttls } from "../simulation/model-storage";
 import { TTLS, walk } from "../simulation/walk";
 
@@ -15,6 +16,8 @@ const CLOCK = `
   insert into sim.clock values (0);
   create function sim.now() returns timestamptz language sql stable
     as 'select to_timestamp((select ms from sim.clock) / 1000.0)'`;
+const EMPTY =
+  "truncate push.event, push.delivery, push.outcome, push.member, push.entry, push.minute";
 const SET_CLOCK = { name: "clock", text: "update sim.clock set ms = $1" };
 const ROWS = `
   select coalesce((select json_agg(event) from (
@@ -56,11 +59,11 @@ describeWithPostgres("the storage in Postgres", () => {
     return storage;
   }
 
-  async function start(storage: Storage & Claims): Promise<RealStorage> {
-    await client.query("truncate push.event, push.delivery, push.outcome, push.member");
+  async function start(storage: Storage & Claims): Promise<RealStorage & RealJournal> {
+    await client.query(EMPTY);
     let readAtMs = 0;
     return {
-      async call(method, args, nowMs) {
+      async call(method: keyof (Storage & Claims), args: readonly unknown[], nowMs: number) {
         if (nowMs !== clockMs) await client.query({ ...SET_CLOCK, values: [nowMs] });
         clockMs = nowMs;
         // A claim reads everything once a second only.
@@ -87,5 +90,10 @@ describeWithPostgres("the storage in Postgres", () => {
   it("behaves like the model in 100 walks, in which times end", async () => {
     const storage = await open(TTLS);
     for (let seed = 1; seed <= 100; seed++) await walk(seed, await start(storage));
+  }, 1_200_000);
+
+  it("has the journal of the model in 20 walks over days", async () => {
+    const storage = await open(LASTING);
+    for (let seed = 1; seed <= 20; seed++) await walkJournal(seed, await start(storage));
   }, 1_200_000);
 });

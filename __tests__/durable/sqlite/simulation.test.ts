@@ -2,13 +2,14 @@ import { connect, type SqliteConnection } from "../../../lib/durable/sqlite/node
 import { FileOperations } from "../../../lib/durable/sqlite/operations";
 import { SCHEMA } from "../../../lib/durable/sqlite/schema";
 import { compareSchedules, type RealStorage, type StorageRows } from "../simulation/comparison";
+import { type RealJournal, walkJournal } from "../simulation/journal-walk";
 import { LASTING } from "../simulation/model-storage";
 import { TTLS, walk } from "../simulation/walk";
 
 let connection: SqliteConnection | undefined;
 
 /** A storage in memory, whose methods are those of the thread. */
-async function start(ttls = LASTING): Promise<RealStorage> {
+async function start(ttls = LASTING): Promise<RealStorage & RealJournal> {
   connection?.close();
   const opened = connect(":memory:");
   connection = opened;
@@ -22,7 +23,7 @@ async function start(ttls = LASTING): Promise<RealStorage> {
   const outcomes = opened.prepare(`SELECT lower(hex(key)) AS key, value,
     expires_at AS expiresAtMs FROM outcome`);
   return {
-    async call(method, args, nowMs) {
+    async call(method: keyof FileOperations, args: readonly unknown[], nowMs: number) {
       const clock = jest.spyOn(Date, "now").mockReturnValue(nowMs);
       const run = operations[method] as (...values: readonly unknown[]) => unknown;
       try {
@@ -46,4 +47,8 @@ it("behaves like the model in 300 schedules", async () => {
 
 it("behaves like the model in 100 walks, in which times end", async () => {
   for (let seed = 1; seed <= 100; seed++) await walk(seed, await start(TTLS));
+});
+
+it("has the journal of the model in 20 walks over days", async () => {
+  for (let seed = 1; seed <= 20; seed++) await walkJournal(seed, await start());
 });
