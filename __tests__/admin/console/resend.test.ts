@@ -77,7 +77,7 @@ describe("without a queue", () => {
     expect(await readRows(app)).toMatchObject(rows);
   });
 
-  it("runs each failed event that is kept and was not handled", async () => {
+  it("runs each failed event once that is kept and was not handled", async () => {
     const app = await startConsole();
     const handled: string[] = [];
     let isDown = true;
@@ -85,7 +85,8 @@ describe("without a queue", () => {
       if (isDown || uuid === "bad") throw new Error("down");
       handled.push(uuid);
     });
-    for (const uuid of ["a", "retried", "bad", "large"]) {
+    // The service sends one of them again.
+    for (const uuid of ["a", "retried", "bad", "large", "bad"]) {
       const details = uuid === "large" ? { challenge_details: "x".repeat(20_000) } : {};
       await app.deliver(approve, { uuid, ...details });
     }
@@ -122,7 +123,8 @@ describe("with a queue", () => {
   async function startDead(uuids: readonly string[], retry: (uuid: string) => Promise<boolean>) {
     const queue = createMemoryQueue([]);
     const given = jest.fn(retry);
-    const shown = { ...queue, retry: given, find: async () => ({ state: "active" }) as never };
+    const find = jest.fn(async () => ({ state: "active" }) as never);
+    const shown = { ...queue, retry: given, find };
     const store = { ...queue, store: async () => "new", outcomes: {} };
     const options = {
       router: { queue: shown },
@@ -141,18 +143,31 @@ describe("with a queue", () => {
         share: "",
       });
     }
-    return { app, retry: given, handler };
+    return { app, retry: given, find, handler };
   }
 
   it("leaves the handlers of dead letters to a worker", async () => {
-    const { app, retry, handler } = await startDead(["a", "b"], async (uuid) => uuid === "a");
+    const { app, retry, find, handler } = await startDead(["a", "b"], async (uuid) => uuid === "a");
     const problem = expect.stringMatching("active");
     expect(await act(app, "/resend", FAILED)).toMatchObject({ done: 2, ...result(1, problem) });
     expect(retry.mock.calls).toEqual(
       ["a", "b"].map((uuid) => [uuid, { accountSid: ACCOUNT_SID, receiver: "login", by: "alice" }]),
     );
+    expect(find.mock.calls).toEqual([["b", { accountSid: ACCOUNT_SID, receiver: "login" }]]);
     expect(handler).not.toHaveBeenCalled();
     expect(app.audits).toMatchObject([{ action: "request.resend", count: 1 }]);
+  });
+
+  it("runs no handlers in this process without a journal", async () => {
+    const queue = { ...createMemoryQueue([]), journal: undefined };
+    const store = { ...queue, store: async () => "new", outcomes: {} };
+    const app = await startConsole({ router: { queue }, receiver: { queue: store as never } });
+    const handler = jest.fn();
+    app.push.onAny(handler);
+    await app.deliver(approve, { uuid: "a" });
+    expect(await readRows(app)).toMatchObject([{ state: "stored", canResend: false }]);
+    expect(await resend(app, "a")).toMatchObject(result(0, expect.any(String)));
+    expect(handler).not.toHaveBeenCalled();
   });
 
   it("audits what was done when the connection closes", async () => {

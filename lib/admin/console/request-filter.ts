@@ -68,22 +68,21 @@ function hasText(row: RequestRow, sought: string): boolean {
 
 /**
  * Selects those whose handlers failed and may run again, the oldest first: not one whose handlers have
- * succeeded since.
+ * succeeded since, and of an event that failed several times the last one.
  */
 export function selectFailed(
   rows: readonly RequestRow[],
   all: readonly RequestRow[],
 ): RequestRow[] {
   const handled = new Set(all.filter(({ state }) => state === "handled").map(nameEvent));
-  return rows
-    .filter(
-      (row) =>
-        row.canResend &&
-        isBad(row) &&
-        (row.resent === undefined || row.resent.problem !== undefined) &&
-        !handled.has(nameEvent(row)),
-    )
-    .toReversed();
+  const failed = rows.filter(
+    (row) =>
+      row.canResend &&
+      isBad(row) &&
+      (row.resent === undefined || row.resent.problem !== undefined) &&
+      !handled.has(nameEvent(row)),
+  );
+  return [...groupBy(failed, nameEvent).values()].flatMap(([last]) => last ?? []).toReversed();
 }
 
 const MAX_ERRORS = 10;

@@ -22,8 +22,8 @@ export async function chooseRequests(
   journal: Journal,
 ): Promise<readonly RequestRow[]> {
   if ("id" in choice) return rows.filter(({ id }) => id === choice.id);
-  const failed = selectFailed(await selectRows(rows, choice.filter, journal), rows);
-  return failed.filter(({ atMs }) => atMs <= choice.untilMs);
+  const counted = rows.filter(({ atMs }) => atMs <= choice.untilMs);
+  return selectFailed(await selectRows(counted, choice.filter, journal), rows);
 }
 
 /** What runs the handlers again. */
@@ -49,7 +49,7 @@ export async function resendRequest(
   if (!isAuthenticated) return "Its event was not accepted.";
   if (queue !== undefined) {
     if (await queue.retry(uuid, { accountSid, receiver, by })) return undefined;
-    const found = await queue.find(uuid, { accountSid });
+    const found = await queue.find(uuid, { accountSid, receiver });
     if (found !== undefined) return `Its event is no dead letter: it is ${found.state}.`;
   }
   const queued = findKept(journal, id);

@@ -63,8 +63,8 @@ export type RequestDetails = NonNullable<Awaited<ReturnType<typeof findRequest>>
 async function findRequest({ rows, steps }: History, id: string, queue: ConsoleQueue | undefined) {
   const row = rows.find((one) => one.id === id);
   if (row === undefined) return null;
-  const { uuid = "", accountSid, isAuthenticated } = row;
-  const found = isAuthenticated ? await queue?.find(uuid, { accountSid }) : undefined;
+  const { uuid = "", accountSid, receiver, isAuthenticated } = row;
+  const found = isAuthenticated ? await queue?.find(uuid, { accountSid, receiver }) : undefined;
   return {
     row,
     /** What happened to its event after the request, the oldest first. */

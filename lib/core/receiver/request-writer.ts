@@ -98,9 +98,9 @@ export class RequestWriter {
     this.#journal.append(
       createRequestEntry(observed, { id, kind, share, receiver, result, names, explanation }),
     );
-    if (queued !== undefined && this.#journal instanceof MemoryJournal && isAccepted(observed)) {
-      this.#journal.keep(id, queued);
-    }
+    // A worker runs the events of a queue, and no other process.
+    if (queue !== undefined || queued === undefined || !isAccepted(observed)) return;
+    if (this.#journal instanceof MemoryJournal) this.#journal.keep(id, queued);
   }
 
   #noteFailure(observed: ObservedRequest): void {
