@@ -37,6 +37,7 @@ describeWithBrowser("the page of the queue", () => {
     await press(page, "Retry these 2");
     await press(page, "Retry 2 dead letters");
     await press(page, "Retry all 3");
+    await page.locator("dialog", { hasText: /2 × slow, of 1 user, 5 Mar .*; 1 × alone/ }).waitFor();
     await press(page, "Retry 3 dead letters");
     await page.getByText("No dead letters.").waitFor();
     await page.getByRole("link", { name: "Queue", exact: true }).waitFor();
@@ -47,6 +48,15 @@ describeWithBrowser("the page of the queue", () => {
       { error: "down", count: 2 },
       { count: 3 },
     ]);
+  });
+
+  it("has an address that leads to an old dead letter", async () => {
+    const queue = createMemoryQueue(Array<string>(25).fill("down"));
+    const { page } = await openConsole("#/queue/uuid-0", { router: { queue } });
+    const linked = page.locator(".dead-letter[aria-current]", { hasText: "uuid-0" });
+    await linked.getByRole("button", { name: "Retry" }).click();
+    await page.getByText("It is no dead letter.").waitFor();
+    expect(queue.changes).toEqual(["retry uuid-0"]);
   });
 
   it("discards only what was confirmed", async () => {
@@ -109,12 +119,15 @@ describeWithBrowser("the page of the queue", () => {
   it("shows the figures of a group and of the queue", async () => {
     let waiting = 3_000;
     const queue = createMemoryQueue(ERRORS);
-    const { stats } = queue;
+    const { stats, deadGroups } = queue;
     queue.stats = async () => ({ ...(await stats()), waiting: (waiting -= 10) });
+    queue.deadGroups = async () => (await deadGroups()).slice(0, 2);
     const { page } = await openConsole("#/queue", { router: { queue } });
+    await page.setViewportSize({ width: 390, height: 844 });
     const group = page.locator("article", { hasText: "down" }).locator("h4");
     const times = "the first 5 Mar 2026, 09:00:00, the last 5 Mar 2026, 09:00:02";
     await group.getByText(`of 1 user, ${times}`).waitFor();
+    await page.getByText("1 more with other errors.").waitFor();
     const card = page.locator(".card", { hasText: "Waiting" });
     await card.getByText(/the oldest for 4 s; empty in about \d+ (s|min)/).waitFor();
   });

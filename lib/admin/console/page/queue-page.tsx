@@ -1,18 +1,22 @@
+import { useState } from "preact/hooks";
 import type { DeadLetterChoice } from "../dead-letter-choice";
+import type { LoginSearch } from "../find-login";
 import type { DeadLetterGroup, DeadLetterRow, QueueView } from "../queue-view";
 import { WriteButton } from "./action";
 import { ActionDialog, runAndDescribe } from "./action-dialog";
 import { read } from "./api";
-import { Cards, type Figure, LoadedPage, Notice, Pill, Time } from "./blocks";
+import { Cards, type Figure, LoadedPage, LoadedValue, Notice, Pill, Time } from "./blocks";
 import { Changes } from "./changes";
 import { openDialog } from "./dialog";
-import { formatAge, formatCount, plural } from "./format";
+import { formatAge, formatCount, formatDate, plural } from "./format";
 import { journal } from "./journal";
 import { Fact, Received, RequestsLink } from "./received";
 import { linkTo, linkToRequests, place, useTarget } from "./route";
 import { Loader } from "./store";
 
 const RATE_MS = 60_000;
+/** How many errors a dialog names. */
+const MAX_NAMED = 10;
 /** How many events waited in the last minute, each time that it was read. */
 let lengths: readonly Pick<QueueView, "atMs" | "waiting">[] = [];
 
@@ -86,18 +90,46 @@ type DeadLettersProps = Pick<QueueView, "groups" | "deadLetters" | "atMs">;
 
 function DeadLetters({ groups, deadLetters, atMs }: DeadLettersProps) {
   if (groups.length === 0) return <p class="panel state">No dead letters.</p>;
+  const { id } = place.value;
+  const isListed = groups.some((group) => group.deadLetters.some(({ uuid }) => uuid === id));
+  const others = groups.reduce((left, { count }) => left - count, deadLetters);
   return (
     <>
+      {id && !isListed && <Linked key={`${id} ${deadLetters}`} uuid={id} />}
       <div class="page-head">
         <h3>Dead letters by error</h3>
-        <DeadLetterButtons what="all" choice={{ count: deadLetters, untilMs: atMs }} />
+        <DeadLetterButtons
+          what="all"
+          choice={{ count: deadLetters, untilMs: atMs }}
+          of={groups.slice(0, MAX_NAMED).map(describeGroup).join("; ")}
+        />
       </div>
       {groups.map((group) => (
         <ErrorPanel key={group.error} {...group} />
       ))}
+      {others > 0 && <p class="state">{formatCount(others)} more with other errors.</p>}
     </>
   );
 }
+
+/** The dead letter of a link, when it is not among the newest of its error. */
+function Linked({ uuid }: { uuid: string }) {
+  const search = () => read<LoginSearch>("console/search", { text: uuid });
+  const [loader] = useState(() => new Loader(search));
+  return (
+    <LoadedValue loader={loader} what="event">
+      {({ deadLetters: [found] }) => (
+        <div class="panel">
+          {found ? <DeadLetter {...found} /> : <p class="state">It is no dead letter.</p>}
+        </div>
+      )}
+    </LoadedValue>
+  );
+}
+
+/** Names the error, the users and the times of dead letters. */
+const describeGroup = ({ error, count, users, firstAtMs, lastAtMs }: DeadLetterGroup) =>
+  `${formatCount(count)} × ${error}, of ${plural(users, "user")}, ${formatDate(firstAtMs)} to ${formatDate(lastAtMs)}`;
 
 function ErrorPanel(group: DeadLetterGroup) {
   const { error, count, users, firstAtMs, lastAtMs, deadLetters } = group;
@@ -117,7 +149,7 @@ function ErrorPanel(group: DeadLetterGroup) {
           <DeadLetterButtons
             what="these"
             choice={{ error, count, untilMs: lastAtMs }}
-            of={`${error}, of ${plural(users, "user")}`}
+            of={describeGroup(group)}
           />
         )}
       </div>
@@ -135,7 +167,7 @@ function ErrorPanel(group: DeadLetterGroup) {
   );
 }
 
-function DeadLetter({ of, ...deadLetter }: DeadLetterRow & { of: string }) {
+function DeadLetter({ of, ...deadLetter }: DeadLetterRow & { of?: string }) {
   const { uuid, accountSid, receiver, type, entity, person, attempts } = deadLetter;
   return (
     <div class="dead-letter" {...useTarget(uuid)}>
@@ -178,8 +210,8 @@ interface Chosen {
   choice: DeadLetterChoice;
   /** Tells which when there are several. */
   what?: string;
-  /** The error that they have in common. */
-  of?: string;
+  /** Their errors. */
+  of?: string | undefined;
 }
 
 const RETRY = {
