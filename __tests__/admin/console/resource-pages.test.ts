@@ -104,18 +104,36 @@ describeWithBrowser("the page of the webhooks", () => {
     await submit(page);
     expect((await patched).postDataJSON()).toEqual({ friendly_name: "first" });
     await said(page, "The changes were saved.");
-    await rename("second");
-    const event_types = ["challenge.denied"] as const;
-    await app.upstream.client.webhooks.update(sid, { event_types: [...event_types] });
-    await submit(page);
-    await page.getByRole("alert").getByText("The webhook has changed meanwhile.").waitFor();
-    const left = { friendly_name: "first", event_types };
+    const event_types = ["challenge.denied" as const];
+    for (const theirs of [{ friendly_name: "theirs" }, { event_types }]) {
+      await rename("second");
+      await app.upstream.client.webhooks.update(sid, theirs);
+      await submit(page);
+      await page.getByRole("alert").getByText("The webhook has changed meanwhile.").waitFor();
+      await press(page, "Cancel");
+    }
+    const left = { friendly_name: "theirs", event_types };
     expect(await app.upstream.listWebhooks()).toMatchObject([left]);
-    await press(page, "Cancel");
     await press(page, "Edit");
     for (const box of await page.locator("[name=event_types]:checked").all()) await box.uncheck();
     await submit(page);
     await page.getByRole("alert").getByText("Tick at least one event type.").waitFor();
+  });
+
+  it("mends nothing that changes meanwhile", async () => {
+    const app = await startConsole();
+    app.push.on(["challenge.approved", "factor.created"], () => {});
+    const event_types = ["challenge.approved" as const];
+    const { sid } = app.upstream.createWebhook({ webhook_url: app.publicUrl, event_types });
+    const page = await openPage(`${app.url}#/webhooks`);
+    const theirs = { event_types: [...event_types, "factor.deleted" as const] };
+    await page.route(`**/webhooks/${sid}`, async (route) => {
+      await app.upstream.client.webhooks.update(sid, theirs);
+      await route.continue();
+    });
+    await press(page, "Subscribe to factor.created");
+    await page.getByRole("alert").getByText("The webhook has changed meanwhile.").waitFor();
+    expect(await app.upstream.listWebhooks()).toMatchObject([theirs]);
   });
 
   it("mends a URL before what follows from it", async () => {

@@ -14,18 +14,22 @@ function listEdits(body: object, webhook: Webhook): [name: string, value: unknow
   );
 }
 
-/** Sends the fields that were changed, unless the webhook has changed meanwhile. */
-async function saveEdits(body: object, webhook: Webhook): Promise<string> {
+/** Sends the fields that were changed, unless one of the fields of a form has changed meanwhile. */
+export async function saveEdits(
+  body: object,
+  webhook: Webhook,
+  said = "The changes were saved.",
+): Promise<string> {
   const path = `webhooks/${webhook.sid}`;
   // Also because the server hides the user info of a webhook_url.
   const edits = listEdits(body, webhook);
-  const names = (of: typeof edits) => of.map(([name]) => name).join();
-  if (names(listEdits(body, await read<Webhook>(path))) !== names(edits)) {
+  const now = await read<Webhook>(path);
+  if (listEdits(webhook, now).some(([name]) => name in body)) {
     await webhooks.reload();
-    throw new ProblemError(0, "", "The webhook has changed meanwhile. Open the form again.");
+    throw new ProblemError(0, "", "The webhook has changed meanwhile.");
   }
   if (edits.length === 0) return "Nothing was changed.";
-  return change(webhooks, "The changes were saved.", "PATCH", path, Object.fromEntries(edits));
+  return change(webhooks, said, "PATCH", path, Object.fromEntries(edits));
 }
 
 /** Opens the form of a webhook, or of a new one. */

@@ -7,7 +7,7 @@ import { Dialog, openDialog } from "./dialog";
 import { formatDate } from "./format";
 import { Fact, Received, UrlDifference } from "./received";
 import { linkTo, useTarget } from "./route";
-import { openWebhookForm } from "./webhook-form";
+import { openWebhookForm, saveEdits } from "./webhook-form";
 import { readNearestUrl, webhooks } from "./webhooks";
 
 /** The page of the webhooks, with the differences between them and the receiver. */
@@ -137,8 +137,7 @@ export function MendButton({ finding, webhook }: { finding: Finding; webhook: We
   if (mend?.action === "update") {
     const look = BROKEN.has(code) ? "primary" : "";
     const label = `${CHANGE_LABELS[code]} ${eventType}`.trim();
-    const path = `webhooks/${webhook.sid}`;
-    const update = () => change(webhooks, `Done: ${label}.`, "PATCH", path, mend.change);
+    const update = () => saveEdits(mend.change, webhook, `Done: ${label}.`);
     return <WriteButton label={label} run={update} class={look} />;
   }
   if (mend?.action !== "delete") return null;
