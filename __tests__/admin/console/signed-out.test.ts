@@ -14,6 +14,7 @@ const RESPONSES: [name: string, respond: (res: Response) => unknown][] = [
   ["a redirect to its login", (res) => res.redirect("/login")],
   ["a redirect to another origin", (res) => res.redirect("https://login.example.com/")],
   ["the page of its login", (res) => res.send("<!doctype html><title>Sign in</title>")],
+  ["200 and JSON of its own", (res) => res.json({ isSignedIn: false })],
   ["401", (res) => res.status(401).json({ error: "unauthorized" })],
   ["403", (res) => res.status(403).send("Forbidden")],
 ];

@@ -17,6 +17,8 @@ const OF_CONSOLE = {
   "Content-Security-Policy": CONTENT_SECURITY_POLICY,
   "X-Content-Type-Options": "nosniff",
   "Referrer-Policy": "no-referrer",
+  /** By which the page tells our responses from those of the app and of proxies. */
+  "Push-Console": "1",
 };
 
 /** What a router serves. */

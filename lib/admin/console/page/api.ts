@@ -18,7 +18,7 @@ export const readPublicUrl = (): string => settings.receiver?.publicUrls[0] ?? "
 /** A connection that is half open has no response. */
 const LONGEST_READ_MS = 60_000;
 
-/** Whether the last response was that of a signed-out person. */
+/** Whether the last response was for a person who is signed out. */
 export const session = createStore({ isOver: false });
 
 /** A request to the router that failed. */
@@ -71,16 +71,16 @@ const MESSAGES: Readonly<Record<number, string>> = {
 
 /**
  * Reads the JSON of a response, or why there is none. An app redirects those who are signed out to
- * its login, or responds with the page of it: neither is a response of the router.
+ * its login, or responds by itself: neither is a response of the router.
  */
 function readJson({ type, ok, status, headers }: Response, text: string): unknown {
   const json = parseJson(text);
   const { code, message } = Object(json) as { code?: number | string; message?: string };
   const isOver =
     type === "opaqueredirect" ||
-    (ok && status !== 204 && typeof json !== "object") ||
     status === 401 ||
-    (status === 403 && (code === undefined || code === "FORBIDDEN"));
+    code === "FORBIDDEN" ||
+    ((ok || status === 403) && !headers.has("Push-Console"));
   if (isOver !== session.value.isOver) session.value = { isOver };
   if (isOver) throw new ProblemError(403, "SIGNED_OUT", "You are signed out, or may not do this.");
   if (ok) return json;
