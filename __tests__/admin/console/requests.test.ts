@@ -338,18 +338,24 @@ describe("a history that processes share", () => {
     now.mockRestore();
   });
 
-  it("keeps the last request of each account among 2,000 of a kind", async () => {
+  it.each([
+    ["accepted", {}],
+    ["rejected", WRONG],
+  ] as const)("keeps the last request of each account among 2,000 %s ones", async (state, sent) => {
     const now = jest.spyOn(performance, "now").mockReturnValue(performance.now());
     const { app, journal } = await startShared();
-    await app.deliver(approve, { uuid: "first", account_sid: OTHER_ACCOUNT });
-    await app.deliver(approve);
+    const ofOther = { account_sid: OTHER_ACCOUNT };
+    // Of an unknown account, what is rejected has no share.
+    await app.deliver(approve, ofOther);
+    await app.deliver(approve, { uuid: "first", ...ofOther }, sent);
+    await app.deliver(approve, {}, sent);
     const like = (await journal.read()).entries.at(-1) as unknown as NewEntry;
     for (let index = 0; index < 3; index++) {
       for (let count = 0; count < 999; count++) journal.append({ ...like, share: "" });
       now.mockReturnValue(performance.now() + 1_500);
       await readView(app);
     }
-    expect((await readShown(app)).found).toBe(2_000);
+    expect((await readShown(app, { state })).found).toBe(2_000);
     expect(await readRows(app, { text: "first" })).toHaveLength(1);
     now.mockRestore();
   });
@@ -407,6 +413,7 @@ describe("the open request of POST /console/view", () => {
           attempt: 3,
           durationMs: 7,
           error: "down",
+          share: "",
           atMs: expect.any(Number),
           process: expect.stringMatching(" on "),
         },

@@ -5,7 +5,6 @@ import {
   type Journal,
   type JournalEntry,
   type QueuedEvent,
-  type RequestEntry,
 } from "../../core/door";
 import type { PushWebhooks } from "../../index";
 import { groupBy } from "../../kit/group-by";
@@ -144,7 +143,7 @@ function joinEntries(
 
 /**
  * Removes what the store removes meanwhile, as a process that has just started reads nothing else:
- * beyond the bound, the oldest of the account, or of the code of rejected requests, with the most.
+ * beyond the bound, the oldest of the share with the most.
  */
 function trimEntries(entries: JournalEntry[]): JournalEntry[] {
   const removed = new Set<JournalEntry>();
@@ -152,10 +151,8 @@ function trimEntries(entries: JournalEntry[]): JournalEntry[] {
     if (own.length <= MAX_ENTRIES) continue;
     const turns = new Map<unknown, number>();
     const ranked = own.toReversed().map((entry) => {
-      const { code, accountSid } = entry as Partial<RequestEntry>;
-      const share = entry.kind === "rejected" ? code : accountSid;
-      const turn = (turns.get(share) ?? 0) + 1;
-      turns.set(share, turn);
+      const turn = (turns.get(entry.share) ?? 0) + 1;
+      turns.set(entry.share, turn);
       return { entry, turn };
     });
     const over = ranked.toSorted((a, b) => a.turn - b.turn).slice(MAX_ENTRIES);

@@ -9,7 +9,7 @@ import type { JournalEntry, NewEntry } from "./journal";
 export function writeEntry(entry: NewEntry): string {
   const build = process.env.PUSH_BUILD;
   // A copy of an entry by a spread takes 20 µs.
-  const changed = { share: undefined, identity: undefined, process: PROCESS_NAME, build };
+  const changed = { identity: undefined, process: PROCESS_NAME, build };
   return toAsciiJson(Object.assign(entry, changed));
 }
 

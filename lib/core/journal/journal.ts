@@ -89,6 +89,8 @@ interface Signed {
   readonly build?: string | undefined;
   /** See {@link Journal.createPseudonym}; undefined for an entry without an identity. */
   readonly person?: string | undefined;
+  /** Its part of the bound of its kind, as it was appended. */
+  readonly share?: string | undefined;
 }
 
 /** An entry of the journal. */
