@@ -299,7 +299,7 @@ describe("a history that processes share", () => {
         ["dead", dead],
         ["retried", { by: "eve" }],
       ],
-      { resent: { by: "eve" } },
+      { resent: { what: "retried", by: "eve" } },
     ],
     ["dead", [["retried"], ["dead", dead]], { resent: { problem: "It failed again." } }],
   ])("says that a stored event is %s after %j", async (state, steps, row) => {

@@ -117,8 +117,9 @@ function describeState(state: RequestState, last: StepEntry | undefined): string
 /** The last run of the handlers that a person started; `problem` says why it failed again. */
 function findResent(steps: readonly StepEntry[]) {
   const index = steps.findLastIndex(({ what }) => what === "retried" || what === "resent");
-  const { atMs, by, error } = steps[index] ?? {};
+  const { what, atMs, by, error } = steps[index] ?? {};
   if (atMs === undefined) return undefined;
-  const hasFailed = steps.slice(index).some(({ what }) => what === "failed" || what === "dead");
-  return { atMs, by, problem: error ?? (hasFailed ? "It failed again." : undefined) };
+  const hasFailed = steps.slice(index).some((step) => /^(failed|dead)$/.test(step.what));
+  const problem = error ?? (hasFailed ? "It failed again." : undefined);
+  return { what: what === "retried" ? what : "ran again", atMs, by, problem };
 }

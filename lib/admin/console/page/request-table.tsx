@@ -90,7 +90,7 @@ function RequestLine({ row }: { row: RequestRow }) {
         <Pill tone={tone}>
           {row.status} {result}
         </Pill>
-        {resent && <Pill tone={resent.problem === undefined ? "good" : "bad"}>ran again</Pill>}
+        {resent && <Pill tone={resent.problem === undefined ? "good" : "bad"}>{resent.what}</Pill>}
       </Cell>
       <Cell class="duration">
         {formatDuration(row.durationMs)}
