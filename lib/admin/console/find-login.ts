@@ -1,5 +1,4 @@
 import * as z from "zod";
-import type { ReceiverInspection } from "../../core/door";
 import { groupBy } from "../../kit/group-by";
 import { maskIdentity } from "../../kit/masked-identity";
 import { PROCESS_NAME } from "../../kit/process-name";
@@ -54,8 +53,8 @@ export async function findLogin(text: string, opened: OpenConsole) {
     : await listChallenges(sought, client);
   const traces: Trace[] = [
     ...told,
-    ...waits.map(({ challengeSid, entityIdentity, startMs }) => {
-      return { challengeSid, atMs: toEpochMs(startMs), identity: entityIdentity };
+    ...waits.map(({ challengeSid, entityIdentity, startedAtMs }) => {
+      return { challengeSid, atMs: startedAtMs, identity: entityIdentity };
     }),
     ...letters.map(({ row: { challengeSid, failedAtMs }, identity: user }) => {
       return { challengeSid, atMs: failedAtMs, identity: user };
@@ -71,7 +70,10 @@ export async function findLogin(text: string, opened: OpenConsole) {
     found: rows.length,
     deadLetters: letters.map(({ row }) => row),
     /** The waits of `process`, which responds. */
-    waits: waits.map((wait) => toWaitRow(wait, reveals)),
+    waits: waits.map(({ challengeSid, entityIdentity, startedAtMs }) => {
+      const entity = reveals ? cutText(entityIdentity) : maskIdentity(entityIdentity);
+      return { challengeSid, entity, startedAtMs };
+    }),
     process: PROCESS_NAME,
     challenges: await Promise.all(chooseNewest(traces).map((one) => askService(one, all, opened))),
     /** Why the service has told no challenges of the user. */
@@ -176,31 +178,13 @@ async function readIdentity(
   { journal, queue }: OpenConsole,
 ): Promise<string | undefined> {
   if (row === undefined) return undefined;
-  const { id, uuid = "", accountSid } = row;
-  const event = findKept(journal, id)?.event ?? (await queue?.find(uuid, { accountSid }))?.event;
-  return readField(event, "entity_identity");
+  const { id, uuid = "", accountSid, receiver } = row;
+  const kept = findKept(journal, id) ?? (await queue?.find(uuid, { accountSid, receiver }));
+  return readField(kept?.event, "entity_identity");
 }
 
 /** `NOT_FOUND`: the service has no such user or challenge. */
 function nameProblem(error: unknown): string {
   if (!(error instanceof ApiError || error instanceof InputError)) throw error;
   return error instanceof ApiError && error.status === 404 ? "NOT_FOUND" : error.code;
-}
-
-/** Shows a wait as the page may. */
-function toWaitRow(
-  wait: ReturnType<ReceiverInspection["listPendingWaits"]>[number],
-  reveals: boolean,
-) {
-  const { challengeSid, entityIdentity, startMs } = wait;
-  return {
-    challengeSid,
-    entity: reveals ? cutText(entityIdentity) : maskIdentity(entityIdentity),
-    startedAtMs: toEpochMs(startMs),
-  };
-}
-
-/** Converts a time of `performance.now()`. */
-function toEpochMs(startMs: number): number {
-  return Math.round(performance.timeOrigin + startMs);
 }

@@ -46,8 +46,8 @@ type ChallengeOfWait = Parameters<FetchOutcome>[0];
 export interface PendingWait {
   challengeSid: string;
   entityIdentity: string;
-  /** When it began, as `performance.now()` counts. */
-  startMs: number;
+  /** When it began, in milliseconds since 1970. */
+  startedAtMs: number;
 }
 
 /** The waits of a receiver: an outcome resolves only waits of its account and user. */
@@ -118,7 +118,7 @@ export class ChallengeWaits {
       signal.addEventListener("abort", onAbort);
     }
     const { challengeSid, entityIdentity } = challenge;
-    this.#pending.set(stop, { challengeSid, entityIdentity, startMs: performance.now() });
+    this.#pending.set(stop, { challengeSid, entityIdentity, startedAtMs: Date.now() });
     const ask = this.#fetchOutcome;
     const inquiry =
       ask &&
