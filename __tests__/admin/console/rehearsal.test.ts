@@ -1,9 +1,9 @@
 /** The button of the console that rehearses a login, in Chromium. */
+import { itInBrowser } from "../../support/browser";
 import { startConsole } from "./console-app";
 import { useConsolePages } from "./console-page";
 
 const { openPage } = useConsolePages();
-const itInBrowser = process.env.PUSH_TEST_CHROMIUM === "" ? it.skip : it;
 
 itInBrowser("a rehearsal shows a row for each link", async () => {
   const app = await startConsole({ receiver: { confirm: () => true } });

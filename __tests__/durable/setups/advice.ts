@@ -3,6 +3,7 @@ import { execFileSync, spawnSync } from "node:child_process";
 import type { DurableQueue } from "express-push-verification/durable";
 import { storeFactor } from "../../support/durable";
 import { listBlocks } from "../../support/docs";
+import { needs } from "../../support/needs";
 import { until } from "../../support/waiting";
 
 /** How many events a store has before a person follows an advice. */
@@ -36,9 +37,9 @@ export async function expectAll(queue: DurableQueue, waiting = EVENTS): Promise<
   expect(await storeFactor(queue, `after ${waiting}`)).toBe("new");
 }
 
-/** A test that needs a program; skipped, and counted, without it. */
+/** A test that needs a program. */
 export const hasTool = (tool: string) =>
-  spawnSync(tool, ["--version"]).status === 0 ? it : it.skip;
+  needs(spawnSync(tool, ["--version"]).status === 0, `${tool} on the PATH`).it;
 
 /** Runs the commands of the section "Restore" of a page, as a person does. */
 export function restore(page: string, cwd: string, env: NodeJS.ProcessEnv): void {

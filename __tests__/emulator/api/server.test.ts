@@ -11,6 +11,7 @@ import {
   stopEmulators,
   webhooksPath,
 } from "../../support/emulators";
+import { needs } from "../../support/needs";
 import { sendRaw } from "../../support/servers";
 import { useWarnings } from "../../support/warnings";
 import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID } from "../../support/webhook-requests";
@@ -100,7 +101,7 @@ describe("the emulator's server", () => {
   const hasIpv6 = Object.values(networkInterfaces()).some((all) =>
     all?.some(({ address }) => address === "::1"),
   );
-  (hasIpv6 ? it : it.skip)("has a url of IPv6", async () => {
+  needs(hasIpv6, "the IPv6 loopback ::1").it("has a url of IPv6", async () => {
     const emulator = createEmulator();
     const url = await emulator.listen(0, "::1");
     expect(url).toMatch(/^http:\/\/\[::1\]:\d+$/);
