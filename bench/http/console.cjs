@@ -1,6 +1,5 @@
 "use strict";
 /** Cost of a console for its receiver: CPU per request, with its page closed and open. */
-const { get } = require("node:http");
 const { makeGoodRequest } = require("./requests.cjs");
 const { sendAll } = require("./load.cjs");
 const { median } = require("./median.cjs");
@@ -13,13 +12,22 @@ const POLL_MS = 3_000;
 
 /** Asks for changes as an open page does; returns the function that closes it. */
 function openPage(port) {
-  const poll = () => {
-    const url = `http://127.0.0.1:${port}/admin/console/changes`;
-    get(url, (response) => response.resume());
+  let position;
+  async function poll() {
+    const response = await fetch(`http://127.0.0.1:${port}/admin/console/view`, {
+      method: "POST",
+      headers: { "Content-Type": "application/json" },
+      body: JSON.stringify({ filter: {}, position }),
+    });
+    if (!response.ok) throw new Error(`The console responded ${response.status}.`);
+    ({ position } = await response.json());
+  }
+  let last = poll();
+  const timer = setInterval(() => void (last = poll()), POLL_MS);
+  return () => {
+    clearInterval(timer);
+    return last;
   };
-  poll();
-  const timer = setInterval(poll, POLL_MS);
-  return () => clearInterval(timer);
 }
 
 async function measureRound({ port, measure }) {
@@ -40,7 +48,7 @@ async function consolePage() {
     const closed = await measureRound(shown);
     const close = openPage(shown.port);
     const open = await measureRound(shown);
-    close();
+    await close();
     if (round < 0) continue;
     micros["no console"].push(bare);
     micros["page closed"].push(closed);
