@@ -92,7 +92,7 @@ export const SCHEMA = `
   ) STRICT, WITHOUT ROWID;
 `;
 
-/** Creates the tables of an empty file, and migrates those of a former version. */
+/** Creates the tables of an empty file, and migrates the tables of a former version. */
 export function prepareSchema(
   connection: SqliteConnection,
   file: string,

@@ -28,7 +28,7 @@ export function formatDate(at: number | string | null): string {
 /** Formats a number with separators. */
 export const formatCount = (count: number): string => number.format(count);
 
-/** Formats a short duration, such as that of a request. */
+/** Formats a short duration, such as how long a request took. */
 export const formatDuration = (ms: number): string => `${number.format(ms)} ms`;
 
 /** Formats an age in its largest unit. */

@@ -58,7 +58,7 @@ export function CopyButton({ text, what }: { text: string; what: string }) {
 /** The link to the requests with a text, such as a SID. */
 export const RequestsLink = ({ q }: { q: string }) => <a href={linkToRequests({ q })}>{q}</a>;
 
-/** A URL above that of the receiver; the part that differs is marked. */
+/** A URL above the publicUrl of the receiver; the part that differs is marked. */
 export function UrlDifference(props: { label: string; url: string; to: string }) {
   const { label, url, to: publicUrl } = props;
   const shorter = Math.min(url.length, publicUrl.length);

@@ -32,12 +32,9 @@ function listOptions(): Readonly<Record<string, Options>> {
 
 /** The text of a value that a link names, and that is not listed: a period, or a code. */
 const describeValue = (value: string): string =>
-  /^\d+-\d+$/.test(value)
-    ? value
-        .split("-")
-        .map((ms) => formatDate(Number(ms)))
-        .join(" to ")
-    : value;
+  value.replace(/^(\d+)-(\d+)$/, (_period, from: string, to: string) =>
+    [from, to].map((ms) => formatDate(Number(ms))).join(" to "),
+  );
 
 function filter({ currentTarget }: TargetedEvent<HTMLFormElement>): void {
   const fields = [...new FormData(currentTarget)] as [string, string][];
@@ -46,7 +43,7 @@ function filter({ currentTarget }: TargetedEvent<HTMLFormElement>): void {
 
 const LABEL = "Find by identity, uuid, SID or path";
 
-/** The search, which the key `/` leads to, and the filters of the list: they are part of the place. */
+/** The search and the filters of the list: they are part of the place. */
 export function RequestFilter() {
   const { query } = place.value;
   const text = query.get("q") ?? "";

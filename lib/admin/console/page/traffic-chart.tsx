@@ -6,7 +6,11 @@ import { linkToRequests, replacePlace } from "./route";
 const BAR_MS = 15 * 60_000;
 const MAX_BUILDS = 5;
 
-const describe = ({ fromMs, accepted, bad }: ShownHistory["bars"][number]) =>
+type Bar = ShownHistory["bars"][number];
+
+const sum = ({ accepted, bad }: Bar) => accepted + bad;
+
+const describe = ({ fromMs, accepted, bad }: Bar) =>
   `${formatDate(fromMs)}: ${formatCount(accepted)} accepted, ${formatCount(bad)} rejected or failed`;
 
 const show = (fromMs: number) =>
@@ -14,7 +18,7 @@ const show = (fromMs: number) =>
 
 /** The requests of the last day, with a mark at each build. */
 export function TrafficChart({ bars, builds }: ShownHistory) {
-  const most = Math.max(1, ...bars.map(({ accepted, bad }) => accepted + bad));
+  const most = Math.max(1, ...bars.map(sum));
   const startMs = bars[0]?.fromMs ?? 0;
   const named = builds.filter(({ build }) => build !== undefined);
   return (
@@ -25,13 +29,7 @@ export function TrafficChart({ bars, builds }: ShownHistory) {
             <title>{describe(bar)}</title>
             <rect class="hit" x={x} width={1} height={most} />
             <rect class="good" x={x} y={most - bar.accepted} width={0.8} height={bar.accepted} />
-            <rect
-              class="bad"
-              x={x}
-              y={most - bar.accepted - bar.bad}
-              width={0.8}
-              height={bar.bad}
-            />
+            <rect class="bad" x={x} y={most - sum(bar)} width={0.8} height={bar.bad} />
           </g>
         ))}
         {named.map(({ build, atMs }) => (
@@ -55,7 +53,7 @@ export function TrafficChart({ bars, builds }: ShownHistory) {
         <small>the highest bar: {formatCount(most)}</small>
       </p>
       <ul class="unseen" aria-label="Requests over time">
-        {bars.map((bar) => bar.accepted + bar.bad > 0 && <li>{describe(bar)}</li>)}
+        {bars.map((bar) => sum(bar) > 0 && <li>{describe(bar)}</li>)}
       </ul>
     </div>
   );
