@@ -227,5 +227,8 @@ describe.each(ENGINES)("in $name", (engine) => {
     await page.setJavaScriptEnabled(false);
     await page.goto(app.url);
     await page.waitForSelector("noscript ::-p-text(needs JavaScript)");
+    expect(await page.$eval("body", ({ innerText }) => innerText.trim())).toBe(
+      "The console needs JavaScript.",
+    );
   });
 });

@@ -31,14 +31,16 @@ async function startFull() {
   return app;
 }
 
-/** Finds cells that have a letter or two per line, or that are wider than their column. */
-const FIND_BROKEN = `[...document.querySelectorAll("main td, main dd, main .pill, main .text")]
+/** Finds what has a letter or two per line, is wider than its column, or ends outside the window. */
+const FIND_BROKEN = `[...document.querySelectorAll(
+  "main td, main dd, main .pill, main .text, main form *, main button",
+)]
   .filter((cell) => {
-    const { width, height } = cell.getBoundingClientRect();
+    const { width, height, right } = cell.getBoundingClientRect();
     const isNarrow = height > 60 && width < 60 && cell.innerText.length > 3;
     const isCut =
       cell.matches(".line td:not(.more)") && cell.scrollWidth > cell.clientWidth + 1;
-    return isNarrow || isCut;
+    return isNarrow || isCut || right > innerWidth;
   })
   .map(({ className, innerText }) => className + ": " + innerText)`;
 /** Records each text that is announced. */

@@ -43,6 +43,7 @@ describeWithBrowser("the receiver's page", () => {
     await line.getByText("factor.verified v1 · token 2 of 2").waitFor();
     await page.getByText("; token 2: 1 request, the last at").waitFor();
     await page.locator(".bar", { hasText: /Up to date\s*read \d s ago/ }).waitFor();
+    await page.getByText(/^of process \d+ on .*, since /).waitFor();
   });
 
   it("has one notice for each cause of a wrong signature", async () => {
