@@ -47,6 +47,7 @@ describe("validateOptions", () => {
     { token: ["hush", ""] },
     { token: { hush: "hush" } },
     { token: "right", url: "ftp://me:hush@host/" },
+    { token: "right", url: `ftp://hush${"h".repeat(80)}@host/` },
     { token: "right", hus: "hush" },
     "hush",
   ])("never shows a value that may be secret: %j", (options) => {
