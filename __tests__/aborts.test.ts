@@ -47,7 +47,6 @@ const listings = (kind: "keys" | "webhooks"): Record<string, Run> => ({
   [`${kind}.page`]: (client, signal) => client[kind].page({ signal }),
 });
 
-/** A call of each method of the client. */
 const METHODS: Record<string, (sid: string) => Run> = {
   ...Object.fromEntries(
     Object.entries({ ...listings("keys"), ...listings("webhooks") }).map(([name, run]) => [

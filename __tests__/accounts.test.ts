@@ -8,7 +8,6 @@ const TOKENS: Record<string, string> = { [A]: "token-of-account-a", [B]: "token-
 const wait = { challengeSid: CHALLENGE_SID, entityIdentity: "ada", timeoutMs: 60_000 };
 const challenge = { challenge_sid: CHALLENGE_SID, entity_identity: "ada", uuid: "u1" };
 
-/** A request that an account signs with its own token, or with that of another one. */
 const requestOf = (
   account_sid: string,
   type: Parameters<typeof eventRequest>[0] = "challenge.approved",

@@ -18,7 +18,6 @@ afterAll(() => {
 });
 afterEach(stopServers);
 
-/** A receiver with the options of a row, and the expectations of the row. */
 function startRow([, , result, { options, event = {} } = {}]: HostileRow) {
   const { push, events, rejected, failed } = createReceiver(options);
 
@@ -99,7 +98,6 @@ describe("through push.fetch", () => {
   });
 });
 
-/** Returns false for a request that no `Request` can hold. */
 function toRequest({ method, path, headers, body }: TestRequest): Request | false {
   try {
     const url = `http://spoofed.example${path}`;

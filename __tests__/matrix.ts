@@ -194,7 +194,6 @@ function install(
   });
 }
 
-/** Installs the tarball beside other packages. */
 async function installBeside(app: string, packages: string[] = [], manager?: Manager) {
   const tarball = join(dirname(await packPackage()), `${name}-${own}.tgz`);
   return install(app, [`file:${tarball}`, ...packages], manager);

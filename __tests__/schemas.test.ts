@@ -52,7 +52,6 @@ type ParsedEventOf<Type extends PushEventType, Version extends PushEventVersion>
   ParsedEvent,
   { type: Type; version: Version }
 >;
-/** A comparison of each type and version. */
 type Each<Of extends "interface" | "schema"> = {
   [Type in PushEventType]: {
     [Version in PushEventVersion]: Comparable<

@@ -3,7 +3,6 @@ import { createGate, nextTurn } from "../support/waiting";
 
 const IDS = Array.from({ length: 10_000 }, (_, id) => id);
 
-/** Batches of a store that stalls until `open` is called. */
 function createStalled() {
   const batches: number[][] = [];
   const { opened, open } = createGate();

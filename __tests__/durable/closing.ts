@@ -12,7 +12,6 @@ const NONE: EngineOutage = { name: "responds", begin() {}, end() {} };
 const listConnections = () =>
   process.getActiveResourcesInfo().filter((name) => /TCP|Port/.test(name));
 
-/** Describes the closing of a queue and its workers. */
 export function describeClosing(engine: StoppableEngine): void {
   let queue: DurableQueue;
   let handled: string[];
@@ -44,7 +43,6 @@ export function describeClosing(engine: StoppableEngine): void {
     return { worker, finish };
   }
 
-  /** Asserts that something closes only after the handlers have finished. */
   async function expectWaiting(closing: PromiseLike<unknown>, finish: () => void): Promise<void> {
     let isClosed = false;
     const closed = closing.then(() => (isClosed = true));

@@ -17,14 +17,11 @@ const respond = (
   return eventRequest(`challenge.${type}`, named, { authToken });
 };
 
-/** The step of the journal. */
 const NOTED = "trigger-1 discarded";
 
-/** Describes the events of a receiver with the option `confirm`. */
 export function describeConfirmation(engine: StoppableEngine): void {
   countTime();
   let receiver: DurableReceiver;
-  /** The confirmations, runs and outcomes of the receiver. */
   let calls: string[];
   let confirm: Confirm;
 
@@ -60,7 +57,6 @@ export function describeConfirmation(engine: StoppableEngine): void {
   const expectNoOutcome = () =>
     expect(wait(200)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
 
-  /** Asserts that there is one dead letter, of this code and after so many attempts. */
   async function expectDead(code: string, attempts: number): Promise<void> {
     await untilStats(receiver.queue, { deadLetters: 1 });
     const error = expect.stringMatching(`^${code}:`) as string;

@@ -44,7 +44,6 @@ const ofAccount = (uuid: string, account: string) =>
   queuedEvent(eventFixture("factor.created", { uuid, account_sid: account }), {
     authenticatedAccount: account,
   });
-/** What the handlers of two events throw. */
 const THROWN: Record<string, Error> = {
   dead: new PermanentError("no"),
   later: new Error("later"),
@@ -52,7 +51,6 @@ const THROWN: Record<string, Error> = {
 const CHANNEL = "express-push-verification:dead-lettered";
 const codeOf = (code: WebhookErrorCode) => expect.objectContaining({ code }) as unknown;
 
-/** Describes the behaviour that the engines have in common. */
 export function describeContract(engine: StoppableEngine): void {
   let queue: DurableQueue;
   let handled: ({ event: PushEvent } & HandlerContext)[];
@@ -584,7 +582,6 @@ export function describeContract(engine: StoppableEngine): void {
     const idle = { waiting: 0, active: 0, delayed: 0 };
     let messages: string[];
 
-    /** Starts a process that stores events in so many lanes. */
     const start = (lanes: number) =>
       engine.startProcess((message) => void messages.push(message), log, String(lanes));
 

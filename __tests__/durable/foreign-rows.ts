@@ -19,7 +19,6 @@ const ASSIGNMENTS = [
   "failed_at = 9223372036854775807",
 ];
 
-/** Describes that a row ends no worker, and keeps no other row from it. */
 export function describeForeignRows(engine: StoppableEngine): void {
   it("become dead letters without delaying others", async () => {
     const { push, queue, deliver } = await receiveInto(engine.open({ attempts: 2, backoff: 10 }));

@@ -51,7 +51,6 @@ const EVENTS = [
   challenge("unconfirmed", 2, { needsConfirmation: true, ambiguity: "why" }),
 ];
 
-/** Describes that a queue can use the stores of the versions beside its own, and refuses others. */
 export function describeFormats(engine: StoppableEngine): void {
   const { kind, format } = engine;
   const store = (queue: DurableQueue, queued: QueuedEvent) => queue.store(queued, Infinity);

@@ -16,7 +16,6 @@ const change = (action: string): NewEntry => {
   return { kind: "change", atMs: Date.now(), action, status: 200, share: "" };
 };
 
-/** Reads the texts after a position, slice by slice, and where they end. */
 async function readTexts(storage: Storage, position?: string) {
   const texts: string[] = [];
   let end = position;
@@ -33,7 +32,6 @@ async function readAll(journal: Journal) {
   return entries;
 }
 
-/** Describes the journal of a queue. */
 export function describeJournal(engine: StoppableEngine): void {
   it("has each entry once while several processes append", async () => {
     const [reader, ...writers] = await Promise.all(range(4).map(() => engine.openStorage()));

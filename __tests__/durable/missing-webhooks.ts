@@ -24,7 +24,6 @@ export function describeMissingWebhooks(open?: () => DurableQueue): void {
   /** The requests to the service, in the order of their responses. */
   let asked: string[];
   let isDown: boolean;
-  /** Replaces members of the challenges that the service returns. */
   let change: Partial<FetchedChallenge>;
   let challenge: { challengeSid: string; entityIdentity: string };
 

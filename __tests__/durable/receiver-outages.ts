@@ -8,21 +8,17 @@ import { countTime, testSignal, until } from "../support/waiting";
 import { useWarnings } from "../support/warnings";
 import { eventRequest } from "../support/webhook-requests";
 
-/** The code of the log line of a store that is lost. */
 const LOST = { sqlite: "QUEUE_FILE", postgres: "POSTGRES_UNREACHABLE", redis: "REDIS_UNREACHABLE" };
 
-/** Describes that webhook requests wait for the store, get 503 in time, and no event is lost. */
 export function describeReceiverOutages(engine: StoppableEngine): void {
   countTime();
   const warnings = useWarnings();
   const lost = LOST[engine.kind];
   let handled: string[];
-  /** The codes of the lines of the log. */
   let logged: string[];
   const log = ({ code }: { code?: string }) => void (code !== undefined && logged.push(code));
   const logger = { ...silent, warn: log, error: log };
 
-  /** Opens a receiver whose `deliver` sends an event with this uuid. */
   async function receive(options: Partial<QueueOptions> = {}) {
     // A store may take more than the usual 14 s to return.
     const receiver = await receiveInto(engine.open(options), { deadlineMs: 120_000 });

@@ -10,7 +10,6 @@ import { describeReceiverOutages } from "./receiver-outages";
 import { describeTimes } from "./times";
 import { describeUserData } from "./user-data";
 
-/** Suites that run on each engine, with a store of their own. */
 export const SUITES: readonly (readonly [title: string, suite: EngineSuite])[] = [
   ["contract", describeContract],
   ["closing", describeClosing],
@@ -23,7 +22,6 @@ export const SUITES: readonly (readonly [title: string, suite: EngineSuite])[] =
   ["waits whose webhook is missing", ({ open }) => describeMissingWebhooks(open)],
 ];
 
-/** The suites of an engine whose tables are SQL. */
 export const SQL_SUITES: typeof SUITES = [
   ...SUITES,
   ["rows that another program changed", describeForeignRows],

@@ -21,7 +21,6 @@ const PURGE_MS = 5_000;
 /** Longer than any pause of a process or a store. */
 const TIMES = { attempts: 3, backoff: 20, dedupeTtlMs: 1_000_000, outcomeTtlMs: 2_000_000 };
 
-/** Describes the ends of the times that a queue promises. */
 export function describeTimes(engine: StoppableEngine): void {
   let queue: DurableQueue;
   let handled: string[];

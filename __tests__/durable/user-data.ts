@@ -20,7 +20,6 @@ const HELD = { waiting: 0, active: 2, delayed: 1, deadLetters: 1, outcomes: 0, e
 /** More than a slice of each engine, of all users together. */
 const WAITING = 90;
 
-/** Describes the operations on the data of a user. */
 export function describeUserData(engine: StoppableEngine): void {
   let lines: unknown[][];
   let queue: DurableQueue;

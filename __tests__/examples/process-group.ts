@@ -22,7 +22,6 @@ export async function startGroup(
   child.stdout.on("data", (chunk: Buffer) => void (printed.stdout += chunk.toString()));
   const kill = (signal: NodeJS.Signals) => process.kill(group, signal);
 
-  /** Returns whether any process of the group is left. */
   function isRunning(): boolean {
     try {
       return process.kill(group, 0);
@@ -34,5 +33,4 @@ export async function startGroup(
   return { child, printed, kill, isRunning };
 }
 
-/** A command that {@link startGroup} started. */
 export type ProcessGroup = Awaited<ReturnType<typeof startGroup>>;

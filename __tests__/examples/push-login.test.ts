@@ -49,7 +49,6 @@ describe("the login example", () => {
   beforeEach(() => start());
   afterEach(() => app.stop());
 
-  /** Waits until the app has so many more requests. */
   function untilRequests(count: number): Promise<void> {
     let received = 0;
     app.server.on("request", () => void received++);
@@ -178,7 +177,6 @@ describe("the login example", () => {
     expect(await browser.state()).toBe("signed-out");
   });
 
-  /** Sends a signed approval of the newest challenge. */
   async function sendApproval(overrides: Record<string, string> = {}) {
     const { accountSid: account_sid, authToken, serviceSid: service_sid } = app.emulator;
     const challenge_sid = app.challengeSids.at(-1) ?? "";
@@ -187,7 +185,6 @@ describe("the login example", () => {
     return sendAgain(signedRequest(settings, "challenge.approved", fields));
   }
 
-  /** Sends a signed webhook request; resolves with the status of the response. */
   async function sendAgain({ headers, body = "" }: Pick<WebhookRequest, "headers" | "body">) {
     return (await fetch(app.push.publicUrl, { method: "POST", headers, body })).status;
   }
@@ -264,7 +261,6 @@ describeNeeds("process groups")("npm start", () => {
     expect({ status, stderr }).toEqual({ status: 1, stderr: "PUSH_AUTH_TOKEN is not set.\n" });
   });
 
-  /** Starts the example, and reads the addresses and the process that it prints. */
   async function startExample(env = {}) {
     // Without prestart: the page is built, and other tests read it.
     const command = npm("start", "--ignore-scripts").flat();

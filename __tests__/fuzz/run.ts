@@ -119,7 +119,6 @@ async function checkForgeries(): Promise<void> {
   if (wrong.length > 0) throw new Error(wrong.slice(0, 5).join("\n"));
 }
 
-/** Throws unless a failure is of a known kind and does not show the token. */
 function expectKnown(error: unknown, kinds: (new (...args: never[]) => Error)[]): void {
   if (!kinds.some((kind) => error instanceof kind)) throw error;
   if (`${(error as Error).message} ${JSON.stringify(error)}`.includes(AUTH_TOKEN))

@@ -7,7 +7,6 @@ import { createEmulator } from "express-push-verification/emulator";
 
 const push = pushWebhooks({ authToken: "token", publicUrl: "https://app.example.com/push" });
 
-/** An app with all that the package has for it. */
 export function createApp(options: AdminClientOptions): express.Express {
   const client = createAdminClient(options);
   const authorize = (req: express.Request) => req.get("x-staff") === "yes";

@@ -13,7 +13,6 @@ const OTHER_SIDS = Object.entries(SIDS).map(
   ([name, sid]) => `${name}${sid.slice(0, 2)}${"b".repeat(32)}`,
 );
 
-/** Lists the words of a text. */
 export const words = (text: string) => text.split(" ");
 
 /** The parts of attacker texts in the exhaustive test. */
@@ -23,7 +22,6 @@ export const FRAGMENTS = [
   ...words("ada event_x e f u z"),
 ];
 
-/** The parts of random attacker texts. */
 export const RANDOM_FRAGMENTS = [
   ...FRAGMENTS,
   ...OTHER_SIDS,
@@ -75,7 +73,6 @@ export function createRandom(seed: number): () => number {
   };
 }
 
-/** Choices by such a generator. */
 export function createChoose(seed: number) {
   const random = createRandom(seed);
   const below = (limit: number) => Math.floor(random() * limit);

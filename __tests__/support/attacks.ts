@@ -131,7 +131,6 @@ export function countAttacked([version, type, added, texts]: (typeof ATTACKED)[n
   return countForeign(some, (text) => listCuts(text));
 }
 
-/** Counts random cuts of random requests in the same way. */
 export function countRandom(requests: number, seed: number, declared: readonly string[] = []) {
   const choose = createChoose(seed);
   const sent = Array.from(

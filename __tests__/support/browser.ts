@@ -4,7 +4,6 @@ import { needs } from "./needs";
 
 const executablePath = process.env.PUSH_TEST_CHROMIUM ?? "";
 
-/** Tests that need a browser. */
 export const { describe: describeWithBrowser, it: itInBrowser } = needs(
   executablePath !== "",
   "chromium on the PATH, or CHROMIUM_PATH (Debian: apt-get install chromium)",
@@ -45,7 +44,6 @@ export function useBrowser() {
     const context = await browser.newContext({ locale: "en-GB", timezoneId: "UTC" });
     context.setDefaultTimeout(ACTION_TIMEOUT_MS);
     context.on("console", (message) => {
-      // Violations of the Content-Security-Policy are errors of the console, too.
       if (message.type() === "error" || message.type() === "warning") faults.push(message.text());
     });
     context.on("weberror", (error) => faults.push(String(error.error())));
@@ -69,7 +67,6 @@ export function useBrowser() {
     return context.newPage();
   }
 
-  /** Opens the page of a test; `page.context().newPage()` opens another tab. */
   async function openPage(url: string): Promise<Page> {
     // The same for all tests of a file: a fresh process of the browser costs each a second.
     page ??= await startBrowser();
@@ -80,7 +77,6 @@ export function useBrowser() {
     return page;
   }
 
-  /** Ends the connections of the page; nothing of it is left for the next test. */
   async function closePage(): Promise<void> {
     if (page !== undefined) {
       // A page may ask whether it may be left.
@@ -98,7 +94,6 @@ export function useBrowser() {
     takeFaults();
   }
 
-  /** Returns the faults since the last call, for a test that provokes them. */
   const takeFaults = () => faults.splice(0);
 
   /** Allows faults that a test provokes, from now to its end. */

@@ -26,7 +26,6 @@ export async function packPackage(): Promise<string> {
   return join(made, "package");
 }
 
-/** Installs the packed tarball into the `node_modules` of a folder. */
 export async function installPackage(folder: string): Promise<void> {
   const home = join(folder, "node_modules", name);
   mkdirSync(dirname(home), { recursive: true });
@@ -34,7 +33,6 @@ export async function installPackage(folder: string): Promise<void> {
   linkPackages(folder, Object.keys(dependencies));
 }
 
-/** Links packages of this repository into the `node_modules` of a folder. */
 export function linkPackages(folder: string, packages: readonly string[]): void {
   for (const linked of packages) {
     const path = join(folder, "node_modules", linked);

@@ -2,7 +2,6 @@ import { subscribe, unsubscribe } from "node:diagnostics_channel";
 
 const PREFIX = "express-push-verification:";
 
-/** Collects what these channels publish in each test of a file or a block. */
 export function useChannels(...names: string[]) {
   const published: [name: string, message: unknown][] = [];
   const collect = (message: unknown, name: string | symbol) =>

@@ -4,16 +4,13 @@ import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 
-/** The arguments of a Node.js that runs TypeScript. */
 export const TYPESCRIPT = ["--require", join(__dirname, "typescript.cjs")];
 /** The same for NODE_OPTIONS, which needs quotes around a path. */
 export const TYPESCRIPT_OPTIONS = TYPESCRIPT.map((word) => JSON.stringify(word)).join(" ");
 
-/** Creates an empty set of processes that run a script in TypeScript. */
 export function createChildProcesses(script: string, options: ForkOptions = {}) {
   const running = new Set<ChildProcess>();
 
-  /** Kills a process and waits for its end. */
   async function kill(child: ChildProcess): Promise<void> {
     running.delete(child);
     if (child.exitCode !== null || child.signalCode !== null) return;
@@ -43,7 +40,6 @@ export function createChildProcesses(script: string, options: ForkOptions = {}) 
       return child;
     },
     kill,
-    /** Kills all that still run, and waits for their end. */
     killAll: () => Promise.all(Array.from(running, kill)),
   };
 }

@@ -15,7 +15,6 @@ import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID } from "./webhook-requests";
 /** A build of the app: its name, and what differs from the others. */
 export interface Build {
   name: string;
-  /** Follows the URL of the receiver in its option `publicUrl`. */
   suffix?: string;
   authToken?: string | string[];
 }
@@ -35,7 +34,6 @@ function passOn(port: number, req: IncomingMessage, res: ServerResponse, more: o
   req.pipe(passed);
 }
 
-/** An app that {@link startCluster} has started. */
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 
 /** Starts the service, a store, and a first build of the app, without a worker. */
@@ -82,12 +80,9 @@ export async function startCluster(first: Build) {
     emulator,
     postgres,
     origin,
-    /** The address of the console. */
     url: `${origin}/admin/push/`,
     webhookUrl,
-    /** Whether the service responds to the app, and the person who uses the console. */
     state,
-    /** The processes that serve now. */
     webs,
     /** Starts the processes of a build, one after the other, each in place of an earlier one. */
     async deploy({ name, suffix = "", authToken = AUTH_TOKEN }: Build): Promise<void> {

@@ -21,7 +21,6 @@ import {
 import { postgresQueue } from "express-push-verification/durable";
 import { silent } from "./receivers";
 
-/** The settings of the process, as JSON in its argument. */
 export interface ConsoleProcessSettings {
   connection: string;
   client: AdminClientOptions;
@@ -29,11 +28,9 @@ export interface ConsoleProcessSettings {
   receiver: Pick<PushWebhooksOptions, "authToken" | "publicUrl"> | undefined;
 }
 
-/** How the handlers of a worker run. */
 export interface Work {
   /** What they fail with; `<user>` is replaced by the identity. */
   error?: string | undefined;
-  /** How long they run. */
   durationMs?: number | undefined;
 }
 

@@ -1,7 +1,6 @@
 /** Texts with characters that a terminal or a log may take for more than text. */
 import fc from "fast-check";
 
-/** Arbitrary short texts of control characters, marks of direction, separators and letters. */
 export const hostileText = fc
   .array(
     fc.constantFrom(
@@ -20,7 +19,6 @@ export const HOSTILE_UUID = "evt\n\u001B[2J\u202Etxt\u0000\u2028";
 
 export const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 
-/** Lists the texts in a value. */
 export function listTexts(value: unknown): string[] {
   if (typeof value === "string") return [value];
   return Object.values(Object(value) as object).flatMap(listTexts);

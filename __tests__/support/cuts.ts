@@ -11,7 +11,6 @@ export type { Cut } from "./attacker-texts";
 
 /** The names of the specification, sorted. */
 const NAMES: readonly string[] = V2_PARAMETERS.toSorted();
-/** The parameters that decide the meaning of an event. */
 const DECISIVE = words(
   "account_sid challenge_sid entity_identity factor_sid service_sid type uuid",
 );
@@ -26,7 +25,6 @@ export function joinCut(cut: Cut): string {
   return distinct.map(([name, value]) => name + value).join("");
 }
 
-/** The fields of an event that decide, as one text. */
 export function listDecisive(event: object): string {
   const isKnown = "version" in event;
   const names = isKnown ? DECISIVE : words("account_sid service_sid type uuid");
@@ -54,7 +52,6 @@ export function countForeign(
   return found;
 }
 
-/** The event of a cut; undefined when it is none. */
 function readEvent(cut: Cut): ReturnType<typeof parseEvent> | undefined {
   try {
     return parseEvent(cut);
@@ -63,7 +60,6 @@ function readEvent(cut: Cut): ReturnType<typeof parseEvent> | undefined {
   }
 }
 
-/** The next parameter of a cut, and where it ends. */
 type Step = readonly [name: string, end: number];
 
 /**
@@ -91,7 +87,6 @@ export function* listCuts(text: string, choose = (steps: Step[]): Step[] => step
     if (seen.has(state)) return;
     seen.add(state);
     if (at === text.length && next === NAMES.length) yield pairs;
-    // None of the required names is left out.
     const required = words("account_sid type uuid").find((name) => NAMES.indexOf(name) >= next);
     if (required !== undefined && !text.includes(required, at)) return;
     const known = NAMES.slice(next, NAMES.indexOf(required ?? "") + 1).filter(
@@ -149,7 +144,6 @@ export function chooseCuts(text: string, { from }: Choose, declared: readonly st
   });
 }
 
-/** Lists where a part stands in a text. */
 function listPositions(text: string, part: string): number[] {
   const found: number[] = [];
   for (let at = text.indexOf(part); at !== -1; at = text.indexOf(part, at + 1)) found.push(at);

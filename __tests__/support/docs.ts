@@ -1,10 +1,8 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** The repository. */
 export const ROOT = join(__dirname, "..", "..");
 
-/** A block of code in a document. */
 export interface DocsBlock {
   /** Of the document and its place in it, such as `events-3`; also the name of its file. */
   name: string;
@@ -21,12 +19,10 @@ export const DOCUMENTS = [
     .map((file) => `docs/${file}`),
 ];
 
-/** Reads a file of the repository. */
 export function readText(file: string): string {
   return readFileSync(join(ROOT, file), "utf8");
 }
 
-/** Lists the blocks of a language in a document, in order. */
 export function listBlocks(file: string, language = "ts"): DocsBlock[] {
   const fence = new RegExp(
     `(?:<!-- recipe: (\\w+) -->\\n\\n)?^\`\`\`${language}\\n([^]*?)^\`\`\`$`,
@@ -40,7 +36,6 @@ export function listBlocks(file: string, language = "ts"): DocsBlock[] {
   }));
 }
 
-/** Lists the files of examples/frameworks. */
 export function listRecipes(): DocsBlock[] {
   const folder = "examples/frameworks";
   return readdirSync(join(ROOT, folder))
@@ -51,7 +46,6 @@ export function listRecipes(): DocsBlock[] {
     });
 }
 
-/** Returns the code of a recipe, in examples/frameworks or in the documents. */
 export function findRecipe(name: string): string {
   const blocks = [...listRecipes(), ...DOCUMENTS.flatMap((file) => listBlocks(file))];
   const found = blocks.find(({ recipe }) => recipe === name);

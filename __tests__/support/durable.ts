@@ -15,12 +15,10 @@ export { silent };
 /** A queue that waits longer for its store than any outage of the tests, and any pause of a process. */
 export const patient = { logger: silent, storeTimeoutMs: 60_000 };
 
-/** The challenge SID with this number. */
 export const sidOf = (index: number) => `YC${index.toString(16).padStart(32, "0")}`;
 
 const opened: { close(options: { deadlineMs: number }): unknown }[] = [];
 
-/** Lets {@link closeOpened} close a queue, a receiver or a proxy. */
 export function closeLater<Part extends (typeof opened)[number]>(part: Part): Part {
   opened.push(part);
   return part;
@@ -32,7 +30,6 @@ export async function closeOpened(): Promise<void> {
   await stopServers();
 }
 
-/** A receiver on a queue of its own, with connections of its own. */
 export type DurableReceiver = Awaited<ReturnType<typeof receiveInto>>;
 
 /** Opens a receiver on a queue, and on a server of its own; {@link closeOpened} closes all three. */
@@ -43,7 +40,6 @@ export async function receiveInto(
   return { queue, ...(await receive({ queue: closeLater(queue), ...receiverOptions })) };
 }
 
-/** Opens a receiver on a server of its own; {@link closeOpened} closes both. */
 export async function receive(options: Partial<PushWebhooksOptions>) {
   const settings = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent };
   const push = closeLater(pushWebhooks({ ...settings, ...options }));
@@ -51,16 +47,13 @@ export async function receive(options: Partial<PushWebhooksOptions>) {
   return {
     push,
     port,
-    /** Sends a webhook request and returns the status of the response. */
     deliver: async (request: TestRequest) => (await send(port, request)).status,
   };
 }
 
-/** Stores an event under a uuid. */
 export const storeFactor = (queue: DurableQueue, uuid: string, deadlineAtMs = Infinity) =>
   queue.store(queuedEvent(eventFixture("factor.created", { uuid })), deadlineAtMs);
 
-/** Waits until a queue counts so many events and workers. */
 export const untilStats = (queue: DurableQueue, expected: Partial<QueueStats>) =>
   until(async () => {
     const stats = await queue.stats();
@@ -73,7 +66,6 @@ export function operate(queue: DurableQueue): Promise<unknown>[] {
   return [stats, deadLetters, queue.retry("none"), queue.discard("none"), queue.retryAll()];
 }
 
-/** An event as a receiver passes it to the queue. */
 export function queuedEvent(event: PushEvent, overrides: Partial<QueuedEvent> = {}): QueuedEvent {
   return {
     event,

@@ -13,7 +13,6 @@ import { startServer, stopServers } from "./servers";
 const PATIENT_MS = 60_000;
 const emulators: Emulator[] = [];
 
-/** An emulator that listens; {@link stopEmulators} closes it. */
 export async function startEmulator(options: EmulatorOptions = {}): Promise<Emulator> {
   // A process that stands still for seconds ends no delivery.
   const times = { connectTimeoutMs: PATIENT_MS, totalTimeoutMs: 2 * PATIENT_MS };
@@ -23,7 +22,6 @@ export async function startEmulator(options: EmulatorOptions = {}): Promise<Emul
   return emulator;
 }
 
-/** A client of the account of an emulator, there or at another URL. */
 export function clientOf(
   { accountSid, serviceSid, authToken, url }: Emulator,
   { at = url, ...options }: Partial<AdminClientOptions> & { at?: string } = {},
@@ -33,7 +31,6 @@ export function clientOf(
   return createAdminClient({ timeoutMs: PATIENT_MS, ...settings, ...options });
 }
 
-/** The environment of the CLI for an emulator. */
 export const envOf = ({ authToken, url, accountSid, serviceSid }: Emulator) => ({
   PUSH_AUTH_TOKEN: authToken,
   PUSH_ACCOUNT_URL: url,
@@ -47,7 +44,6 @@ export async function startTarget(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await startServer(listener)}`;
 }
 
-/** The real receiver in Express 5, with its URL, events and rejections. */
 export async function startReceiver(
   authToken: string | string[],
   { query = "", ...options }: Partial<PushWebhooksOptions> & { query?: string } = {},
@@ -59,7 +55,6 @@ export async function startReceiver(
   return { push, publicUrl, events, rejected };
 }
 
-/** A receiver for an emulator. */
 export type Receiver = Awaited<ReturnType<typeof startReceiver>>;
 
 export async function stopEmulators(): Promise<void> {

@@ -26,7 +26,6 @@ export interface EngineOutage {
 
 /** The format of the store of an engine, as other versions of the package write it. */
 export interface EngineFormat {
-  /** The beginning of its codes. */
   codes: "FILE" | "POSTGRES" | "REDIS";
   set(numbers: { schema: number; events: number }): unknown;
   /** Makes it a store from before the first format; undefined where that is an empty one. */
@@ -35,11 +34,9 @@ export interface EngineFormat {
   migrate(): Promise<unknown>;
   /** Returns the bytes of the store, which no process uses. */
   dump(): Promise<Buffer>;
-  /** Fills the empty store. */
   restore(dump: Buffer): unknown;
 }
 
-/** An engine under test, with a store of its own. */
 export interface EngineUnderTest {
   kind: keyof typeof ENGINES;
   /** Before each test: creates an empty queue. */
@@ -79,11 +76,8 @@ type EngineOptions = Partial<Omit<RedisQueueOptions & PostgresQueueOptions, "con
 
 /** An engine with queues and processes, which are closed and killed after the test. */
 export type StoppableEngine = EngineUnderTest & {
-  /** Opens the queue as a process would. */
   open(options?: EngineOptions): DurableQueue;
-  /** Opens the queue with a storage that was changed. */
   openChanged(change: Partial<Engine>): DurableQueue;
-  /** Opens the storage alone. */
   openStorage(): Promise<Engine>;
   /** Lets the test leave these kinds of {@link EngineUnderTest.listKept}, as a process that is killed. */
   leave(...kinds: string[]): void;
@@ -92,10 +86,8 @@ export type StoppableEngine = EngineUnderTest & {
   killProcess(child: ChildProcess): Promise<void>;
 };
 
-/** A suite that runs on each engine, or on one that has parts of its own. */
 export type EngineSuite<Own = object> = (engine: StoppableEngine & Own) => void;
 
-/** Opens a queue of an engine. */
 export function openQueue(kind: string, options: object): DurableQueue {
   const create = ENGINES[kind as keyof typeof ENGINES] as (options: object) => DurableQueue;
   return create({ ...patient, ...options });

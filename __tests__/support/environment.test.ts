@@ -10,7 +10,6 @@ let folder: string;
 beforeEach(() => (folder = mkdtempSync(join(tmpdir(), "push-environment-"))));
 afterEach(() => rmSync(folder, { recursive: true }));
 
-/** Runs a test file in a Jest of its own; returns what that prints. */
 function run(test: string, env: NodeJS.ProcessEnv): Promise<string> {
   writeFileSync(join(folder, "a.test.ts"), test);
   const own = { rootDir: ROOT, roots: [folder], testMatch: [`${folder}/*.test.ts`] };

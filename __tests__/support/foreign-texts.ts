@@ -18,7 +18,6 @@ export interface Target {
   approval?: Readonly<Record<string, string>>;
 }
 
-/** The signature of a text, as the service makes it. */
 export function signText(text: string): string {
   return createHmac("sha1", TOKEN).update(text, "utf8").digest("base64");
 }

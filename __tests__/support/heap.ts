@@ -2,7 +2,6 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 setFlagsFromString("--expose-gc");
-/** Collects garbage at once. */
 export const collectGarbage = runInNewContext("gc") as () => void;
 
 /** Returns the size of the heap and of the buffers outside it without garbage, in bytes. */

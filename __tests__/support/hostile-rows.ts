@@ -18,13 +18,10 @@ const twilio = "x-twilio-signature";
 const FORM = "application/x-www-form-urlencoded";
 /** The request that the rows change. */
 export const good = eventRequest("challenge.approved");
-/** Its signature. */
 export const signature = good.headers[header] ?? "";
 
-/** The bytes of a request. */
 type Bytes = readonly (string | Buffer)[];
 
-/** A request, or its bytes, and its result. */
 export type HostileRow = readonly [
   what: string,
   sent: TestRequest | Bytes,
@@ -32,7 +29,6 @@ export type HostileRow = readonly [
   result: WebhookErrorCode | number | readonly number[],
   more?: {
     options?: Partial<PushWebhooksOptions>;
-    /** Fields of the accepted event. */
     event?: object;
   },
 ];
@@ -237,7 +233,6 @@ const BODIES: HostileRow[] = [
   ["a method to override the method", withHeader("x-http-method-override", "DELETE"), 200],
 ];
 
-/** All rows, by their hostile part. */
 export const HOSTILE_ROWS = {
   signature: SIGNATURES,
   URL: URLS,

@@ -45,25 +45,21 @@ exports.Leftovers = class Leftovers {
     ];
   }
 
-  /** Forgets the timers that others have started. */
   startTest() {
     this.#started.clear();
   }
 
-  /** Finds timers that a test has started. */
   async endTest() {
     await settle(TIMERS_MS, () => this.#listTimers().length === 0);
     return this.#listTimers().map((line) => new Error(`A timer is not cleared: ${line}`));
   }
 
-  /** Finds what is left after all tests. */
   async endFile() {
     await settle(ENDS_MS, () => this.#list().length === 0);
     const left = this.#list();
     return left.length > 0 ? [new Error(`The file leaves behind: ${left.join(", ")}`)] : [];
   }
 
-  /** Removes the folder of the temporary files. */
   remove() {
     for (const restore of this.#restores) restore();
     process.env.TMPDIR = this.#outerFolder;

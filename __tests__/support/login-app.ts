@@ -13,7 +13,6 @@ import { createReceiver } from "./receivers";
 import { until } from "./waiting";
 
 export const PASSWORD = "correct horse";
-/** The identity of the user ada. */
 export const ADA = "ada-0001";
 export const STAFF_KEY = "staff key";
 
@@ -67,7 +66,6 @@ export async function startLoginApp(ttlMs = 60_000, waitMs = 20_000) {
     await emulator.close();
   }
 
-  /** From now on, no webhook request reaches the app. */
   const loseWebhooks = () => client.webhooks.delete(webhook.sid);
   /** On a clock of the tests: ends the attempt of the next request that waits for its outcome. */
   async function passAttempt(): Promise<void> {
@@ -77,7 +75,6 @@ export async function startLoginApp(ttlMs = 60_000, waitMs = 20_000) {
     await jest.advanceTimersByTimeAsync(ttlMs);
   }
 
-  /** The number that the newest login shows. */
   const readNumber = () =>
     emulator.fetchChallenge(challengeSids.at(-1) ?? "").hidden_details?.number as string;
 

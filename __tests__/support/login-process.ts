@@ -15,14 +15,11 @@ import {
 import { redisQueue } from "express-push-verification/durable";
 import { silent } from "./receivers";
 
-/** The settings of the process, as JSON in its argument. */
 export interface LoginProcessSettings {
   receiver: Pick<PushWebhooksOptions, "authToken" | "publicUrl">;
   client: AdminClientOptions;
   connection: string;
-  /** @default any free one */
   port?: number;
-  /** @default true */
   hasWorker?: boolean;
 }
 

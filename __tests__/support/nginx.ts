@@ -12,7 +12,6 @@ import { describeWithRedis } from "./redis";
 const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
 const isMissing = spawnSync("nginx", ["-v"], { env }).status !== 0;
 
-/** Tests that start an nginx and a Redis of their own. */
 export const describeWithNginx = isMissing
   ? needs(false, "nginx on the PATH (Debian: apt-get install nginx)").describe
   : describeWithRedis;

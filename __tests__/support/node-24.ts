@@ -8,7 +8,6 @@ import { npm } from "./npm";
 const WHAT = "Node.js 22.13 or newer, or npm that installs it (npx -y node@24)";
 const DOWNLOAD_LIMIT_MS = 600_000;
 
-/** Returns `it` for a test that runs on this Node.js, if there is one. */
 export const itWithSqlite = (node: string | undefined) => needs(node !== undefined, WHAT).it;
 
 /**

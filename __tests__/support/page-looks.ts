@@ -6,7 +6,6 @@ import type { Page } from "playwright-core";
 
 const WIDE = { width: 1280, height: 860 };
 const PHONE = { width: 390, height: 844 };
-/** The folder of the screenshots, if there are to be any. */
 const shotsFolder = process.env.PUSH_TEST_SHOTS;
 const LOOKS = [
   ["light", "light", WIDE],

@@ -3,7 +3,6 @@ import lacks from "./platform.json";
 /** What a test needs and a platform may lack; the table is platform.json. */
 export type Need = keyof typeof lacks;
 
-/** Returns whether this platform has what a test needs. */
 export const has = (need: Need): boolean => lacks[need].platforms.includes(process.platform);
 
 /** Adds the reason to the title of a skipped test, or of a table of them: the last line has it. */
@@ -14,9 +13,7 @@ function skip(need: Need) {
   return Object.assign(one, { each });
 }
 
-/** `it` for a test with a need. */
 export const itNeeds = (need: Need) => (has(need) ? it : skip(need)) as unknown as typeof it;
 
-/** `describe` for tests with a need. */
 export const describeNeeds = (need: Need) =>
   (has(need) ? describe : skip(need)) as unknown as typeof describe;

@@ -33,7 +33,6 @@ export async function findFreePort(): Promise<number> {
   throw new Error(`no port from ${FIRST_PORT} to ${LAST_PORT} is free`);
 }
 
-/** Waits until a server accepts connections on a port. */
 export const untilListening = (port: number): Promise<void> =>
   until(async () => {
     const socket = connect(port, "127.0.0.1");

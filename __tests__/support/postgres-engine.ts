@@ -13,7 +13,6 @@ let count = 0;
 
 afterAll(async () => (await shared)?.remove());
 
-/** Runs a suite on the Postgres of its file. */
 export function describeOnPostgres(
   title: string,
   suite: EngineSuite<{ server(): postgres.PostgresProcess }>,

@@ -15,7 +15,6 @@ import { until } from "./waiting";
 /** The folder of initdb and postgres: chosen, else where Debian installs them, else on the PATH. */
 const binaries = findBinaries();
 
-/** Tests that start a PostgreSQL of their own. */
 export const { describe: describeWithPostgres } = needs(
   binaries !== undefined,
   "initdb and postgres on the PATH, or PUSH_TEST_POSTGRES_BIN (Debian: apt-get install postgresql)",
@@ -55,17 +54,14 @@ async function makeCluster(): Promise<string> {
   return join(made, "data");
 }
 
-/** How a server is set up. */
 export interface ServerOptions {
   /** Lines of postgresql.conf. */
   settings?: Record<string, string>;
   /** The folder for its files; by default that of temporary files. */
   disk?: string;
-  /** Variables of its environment beside those of this process. */
   env?: Record<string, string>;
 }
 
-/** A PostgreSQL on a port of its own. */
 export type PostgresProcess = Awaited<ReturnType<typeof createPostgres>>;
 
 /** Returns the SQL that creates a schema and its rows again, under the name `push_fixture`. */
@@ -110,11 +106,9 @@ export async function createPostgres(options: ServerOptions = {}) {
     url,
     folder,
     port,
-    /** Undefined before it was started. */
     child: undefined as ChildProcess | undefined,
     query,
     isUp: (): boolean => one.child?.exitCode === null && one.child.signalCode === null,
-    /** Starts it, and resolves when it accepts connections. */
     async start(): Promise<void> {
       const args = ["-D", data, "-k", folder, ...flags];
       const open = () => void (one.child = spawn(join(binaries ?? "", "postgres"), args, run));
@@ -128,7 +122,6 @@ export async function createPostgres(options: ServerOptions = {}) {
         return false;
       });
     },
-    /** Ends it with all its processes; `SIGKILL` as a crash would. */
     async kill(signal: NodeJS.Signals = "SIGKILL"): Promise<void> {
       if (!one.isUp()) return;
       const exited = once(one.child!, "exit");
@@ -149,7 +142,6 @@ export async function createPostgres(options: ServerOptions = {}) {
       await query("select pg_reload_conf()");
       await until(async () => (await query(`show ${name}`))[0]?.[name] === value);
     },
-    /** Ends it and removes its files. */
     async remove(): Promise<void> {
       await one.kill();
       fs.rmSync(folder, { recursive: true, force: true });
@@ -158,13 +150,11 @@ export async function createPostgres(options: ServerOptions = {}) {
   return one;
 }
 
-/** Gives files to the user of a server. */
 export function giveToServer({ folder }: PostgresProcess, ...files: string[]): void {
   const { uid, gid } = fs.statSync(folder);
   for (const file of files) fs.chownSync(file, uid, gid);
 }
 
-/** Creates a database cluster and starts its server. */
 export async function startPostgres(options?: ServerOptions): Promise<PostgresProcess> {
   const created = await createPostgres(options);
   await created.start();

@@ -13,7 +13,6 @@ const CHROMES = [
   "C:/Program Files (x86)/Microsoft/Edge/Application/msedge.exe",
 ];
 
-/** Runs once before all tests. */
 module.exports = function prepare() {
   // The Jest of durable/sqlite.test.ts shares the resources of the run around it.
   if (process.env.PUSH_TEST_RUN !== undefined) return;
@@ -46,7 +45,6 @@ function settleEnvironment() {
   Object.assign(process.env, { LC_ALL: "C", TZ: "UTC", NO_PROXY: noProxy, no_proxy: noProxy });
 }
 
-/** Finds a program on the PATH. */
 function find(variable, names, ...places) {
   if (process.env[variable] !== undefined) return;
   const folders = (process.env.PATH ?? "").split(delimiter);

@@ -8,7 +8,6 @@ import {
 } from "express-push-verification";
 import { AUTH_TOKEN, PUBLIC_URL, toWebRequest, type TestRequest } from "./webhook-requests";
 
-/** A logger that writes nothing. */
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Creates a receiver of POST and GET that records its events, rejections (`errors`, and their codes) and failures. */

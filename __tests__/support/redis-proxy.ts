@@ -63,9 +63,7 @@ export async function startRedisProxy(port: number) {
       delete awaited.drop;
       if (text !== undefined) await waitFor("drop", text);
     },
-    /** Passes on the next reply with this text, and resolves. */
     passes: (text: string) => waitFor("pass", text),
-    /** Resolves after so many further connections have been closed. */
     async closes(count: number): Promise<void> {
       for (let left = count; left > 0; left--) await once(closings, "close");
     },

@@ -10,7 +10,6 @@ import { findFreePort, untilListening } from "./ports";
 
 const binary = has("signals") ? (process.env.PUSH_TEST_REDIS_SERVER ?? "") : "";
 
-/** Tests that start and stop a Redis of their own. */
 export const { describe: describeWithRedis, it: itWithRedis } = needs(
   binary !== "",
   "redis-server or valkey-server on the PATH (Debian: apt-get install redis-server)",
@@ -23,12 +22,10 @@ export const DURABLE = {
   "maxmemory-policy": "noeviction",
 };
 
-/** A redis-server on a free port with files of its own. */
 export type RedisServer = Awaited<ReturnType<typeof startRedis>>;
 
 const servers: { server: RedisServer; folder: string }[] = [];
 
-/** Starts a redis-server; {@link stopRedis} stops it. */
 export async function startRedis(
   settings: Record<string, string> = DURABLE,
   firstArgs: string[] = [],
@@ -39,7 +36,6 @@ export async function startRedis(
   const redis = new Redis(port, "127.0.0.1", { retryStrategy: () => 20, lazyConnect: true });
   redis.on("error", () => {});
 
-  /** Starts it again on the same port, with the same files. */
   async function start(changed: Record<string, string> = settings): Promise<void> {
     const args = Object.entries({ port: String(port), dir: folder, save: "", ...changed });
     const options = args.flatMap(([name, value]) => [`--${name}`, value]);
@@ -50,10 +46,8 @@ export async function startRedis(
   const server = {
     port,
     url: `redis://127.0.0.1:${port}`,
-    /** A connection of the test's own. */
     redis,
     start,
-    /** Ends the process; its files stay. */
     async stop(signal: NodeJS.Signals = "SIGTERM"): Promise<void> {
       if (child === undefined) return;
       const exited = once(child, "exit");

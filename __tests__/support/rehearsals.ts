@@ -17,14 +17,11 @@ import type { NewWebhook } from "../../lib/emulator/options";
 import { callApi, clientOf, startEmulator, startTarget } from "./emulators";
 import { silent } from "./receivers";
 
-/** What a test breaks. */
 export interface Broken {
   client?: Partial<AdminClientOptions>;
   /** Undefined fields keep their values; null: there is no Webhook. */
   webhook?: Partial<NewWebhook> | null;
-  /** The URL of the Webhook ends with a slash. */
   hasSlash?: boolean;
-  /** There are two Webhooks. */
   isDoubled?: boolean;
   receiver?: Partial<PushWebhooksOptions>;
   /** Another receiver, such as that of another process, gets the requests. */
@@ -41,7 +38,6 @@ const PATH = "/webhooks/push";
 /** The clock of the service is right, also where a test changes that of the app. */
 const now = () => performance.timeOrigin + performance.now();
 
-/** Starts app and service. */
 export async function startBroken(broken: Broken) {
   const { webhook = {}, queue, handler = () => {} } = broken;
   const emulator = await startEmulator({ now });
@@ -90,6 +86,5 @@ export async function rehearseBroken(broken: Broken) {
   return { report, entityStatus };
 }
 
-/** The links of a report that failed. */
 export const failedLinks = ({ rows }: RehearsalReport): string[] =>
   rows.filter(({ result }) => result === "failed").map(({ link }) => link);

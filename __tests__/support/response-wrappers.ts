@@ -7,7 +7,6 @@ import type { Middleware } from "./servers";
 export type Wrapper = readonly [name: string, middleware: Middleware, throws?: boolean];
 
 type Factory = (...options: unknown[]) => Middleware;
-/** A package without types. */
 const load = (name: string) => require(name) as Factory;
 
 const sink = { write: () => true };
@@ -63,7 +62,6 @@ const keepBody: Middleware = (_req, res, next) => {
   next();
 };
 
-/** Responds with a body of its own as soon as the headers are written. */
 const takeOver: Middleware = (_req, res, next) => {
   const writeHead = res.writeHead.bind(res) as unknown as Method;
   (res as unknown as Methods).writeHead = (status) => {
@@ -122,7 +120,6 @@ const mutable = (name: string, options: object, change: (req: never) => void): M
     });
 };
 
-/** Runs middlewares in turn. */
 const stack =
   (...middlewares: Middleware[]): Middleware =>
   (req, res, next) => {

@@ -9,13 +9,11 @@ import { PUBLIC_URL, type TestRequest } from "./webhook-requests";
 /** Makes an app, whose 200 modules a test or a process without one does not load. */
 const makeApp = (name: string) => (require(name) as () => express.Express)();
 
-/** Both supported versions of Express. */
 export const APPS: [name: string, makeApp: () => express.Express][] = [
   ["Express 5", () => makeApp("express")],
   ["Express 4", () => makeApp("express4")],
 ];
 
-/** Where the apps mount their receiver. */
 const MOUNT = "/push";
 
 /** Each kind of server that a receiver runs in; `before` are middlewares mounted before it. */
@@ -35,7 +33,6 @@ export type Middleware = (
 ) => unknown;
 export type ListenerOf = (push: PushWebhooks, ...before: Middleware[]) => RequestListener;
 
-/** Mounts middlewares and a receiver in an app of Express or connect. */
 export function mount(
   app: express.Express,
   push: PushWebhooks,
@@ -95,7 +92,6 @@ export async function stopServers(): Promise<void> {
   }
 }
 
-/** Sends a webhook request with fetch. */
 export function send(port: number, request: TestRequest, signal?: AbortSignal): Promise<Response> {
   return fetch(`http://127.0.0.1:${port}${request.path}`, {
     method: request.method,
@@ -142,7 +138,6 @@ function isWholeResponse(received: string, hasNoBody: boolean): boolean {
   return end !== -1 && received.length >= end + 4 + length;
 }
 
-/** The bytes of a webhook request, for {@link sendRaw}. */
 export function rawRequest(request: TestRequest, extraHeaders: string[] = []): string {
   const headers = Object.entries(request.headers).map(([name, value]) => `${name}: ${value}`);
   const length =
@@ -151,5 +146,4 @@ export function rawRequest(request: TestRequest, extraHeaders: string[] = []): s
   return `${request.method} ${request.path} HTTP/1.1\r\n${lines.join("\r\n")}\r\n\r\n${request.body ?? ""}`;
 }
 
-/** The path that receivers are mounted at. */
 export const PATH = new URL(PUBLIC_URL).pathname;

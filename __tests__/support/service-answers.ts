@@ -3,7 +3,6 @@ import type { ServerResponse } from "node:http";
 import type { PushEventType } from "express-push-verification";
 import { startServer } from "./servers";
 
-/** Which event a request of `confirm` is about. */
 export interface Question {
   type: PushEventType;
   identity: string;
@@ -25,7 +24,6 @@ const sendJson = (res: ServerResponse, status: number, body: object) =>
 const sendHtml = (res: ServerResponse, status: number, headers = {}) =>
   res.writeHead(status, { "content-type": "text/html", ...headers }).end(HTML);
 
-/** Sends the resource of a question in a state. */
 function sendState(res: ServerResponse, question: Question, status: string, changes = {}) {
   const { identity, sid, factorSid } = question;
   const now = new Date().toISOString();
@@ -87,7 +85,6 @@ export async function startAnsweringService() {
     /** Registers the answers about a user, the last one again and again. */
     answer: (question: Question, ...answers: Answer[]) =>
       void questions.set(question.identity, { question, answers, asked: 0 }),
-    /** How often the service was asked about a user. */
     askedFor: (identity: string) => questions.get(identity)?.asked ?? 0,
   };
 }

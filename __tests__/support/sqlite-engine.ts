@@ -8,7 +8,6 @@ import { runSuite, type EngineSuite } from "./engine";
 import { createFile, execute, query, removeFiles } from "./sqlite";
 import { ageRows, listRows } from "./sql-tables";
 
-/** Runs a suite with a file for each test, on a Node.js that has node:sqlite. */
 export function describeOnSqlite(title: string, suite: EngineSuite): void {
   describe(`sqliteQueue: ${title}`, () => {
     let file: string;

@@ -10,7 +10,6 @@ import { findNodeWithSqlite, itWithSqlite } from "./node-24";
 /** The folder of temporary files in which Jest keeps its cache; that of a test file is removed. */
 const tmpdirOfRun = () => dirname(process.env.PUSH_TEST_RUN ?? join(tmpdir(), "run"));
 
-/** Describes that files of `__tests__/durable/sqlite` pass. */
 export function describeSqliteFiles(pattern: string): void {
   const node = findNodeWithSqlite();
   itWithSqlite(node)(

@@ -5,7 +5,6 @@ import { connect } from "../../lib/durable/sqlite/node-sqlite";
 
 const folders: string[] = [];
 
-/** Returns the path of a file that does not exist yet, in a folder of its own. */
 export function createFile(): string {
   const folder = mkdtempSync(join(tmpdir(), "push-sqlite-"));
   folders.push(folder);
@@ -23,7 +22,6 @@ export function execute(file: string, sql: string): string {
   return file;
 }
 
-/** Reads rows of a file. */
 export function query(file: string, sql: string): Record<string, unknown>[] {
   const connection = connect(file);
   const rows = connection.prepare(sql).all();
@@ -41,7 +39,6 @@ export function damagePages(file: string, first: number, last: number): void {
   closeSync(opened);
 }
 
-/** Removes the folders of {@link createFile}. */
 export function removeFiles(): void {
   // Retries: a thread that was closed without time to finish may still create files.
   const options = { recursive: true, force: true, maxRetries: 10, retryDelay: 20 };

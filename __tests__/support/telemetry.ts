@@ -13,7 +13,6 @@ import {
 } from "@opentelemetry/sdk-trace-node";
 import { instrumentPushWebhooks } from "express-push-verification/otel";
 
-/** Starts the SDK as an app does, and reports this package to it. */
 export function startTelemetry() {
   const spans = new InMemorySpanExporter();
   const provider = new NodeTracerProvider({ spanProcessors: [new SimpleSpanProcessor(spans)] });
@@ -26,16 +25,13 @@ export function startTelemetry() {
   const list = () =>
     (exporter.getMetrics().at(-1)?.scopeMetrics ?? []).flatMap((scope) => scope.metrics);
   return {
-    /** The spans that have ended. */
     spans: () => spans.getFinishedSpans(),
     /** The points of each metric by its name. */
     async readMetrics(): Promise<Record<string, { attributes: Attributes; value: unknown }[]>> {
       await meters.forceFlush();
       return Object.fromEntries(list().map((one) => [one.descriptor.name, one.dataPoints]));
     },
-    /** The units of the metrics that were read. */
     units: () => Object.fromEntries(list().map(({ descriptor: { name, unit } }) => [name, unit])),
-    /** Stops instrumenting, and ends the SDK. */
     async stop() {
       end();
       await provider.shutdown();

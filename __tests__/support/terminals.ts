@@ -27,7 +27,6 @@ export function startCommand(args: string[], env: NodeJS.ProcessEnv = {}, { isTT
   return { run, written, input, interrupt: () => interruption.abort(), waitFor };
 }
 
-/** Runs the program once, in a pipe. */
 export async function runCommand(args: string[], env: NodeJS.ProcessEnv = {}) {
   const { run, written } = startCommand(args, env);
   return { code: await run, ...written };

@@ -16,21 +16,18 @@ interface Scripted {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
-  /** Never responds. */
   hangs?: boolean;
   /** Closes the connection instead. */
   drops?: boolean;
 }
 
 export const MAIN_KEY = `SK${"2".repeat(32)}`;
-/** What a client of an upstream authenticates with. */
 export const CREDENTIALS = {
   account: { username: ACCOUNT_SID, password: AUTH_TOKEN },
   main: { username: MAIN_KEY, password: "hush-main-secret" },
   standard: { username: `SK${"1".repeat(32)}`, password: "hush-standard-secret" },
 };
 
-/** Everything that must never be seen outside. */
 export const SECRETS = Object.values(CREDENTIALS).flatMap(({ username, password }) => [
   password,
   btoa(`${username}:${password}`),
@@ -89,7 +86,6 @@ export async function startUpstream() {
     listWebhooks: () => collect(clientOf(emulator).webhooks.list({ pageSize: 1000 })),
     createKey: (friendly_name: string) => emulator.createKey({ friendly_name }),
     createWebhook: (webhook: NewWebhook) => emulator.createWebhook(webhook),
-    /** Creates a challenge of a new factor of a user; returns its SID. */
     createChallenge(entity_identity: string): string {
       const { sid: factor_sid } = emulator.createFactor({ entity_identity });
       emulator.verifyFactor(factor_sid);
@@ -100,7 +96,6 @@ export async function startUpstream() {
 
 export type Upstream = Awaited<ReturnType<typeof startUpstream>>;
 
-/** Starts an upstream for each test of a file. */
 export function useUpstream(): Upstream {
   const upstream = {} as Upstream;
   beforeEach(async () => void Object.assign(upstream, await startUpstream()));
@@ -108,11 +103,9 @@ export function useUpstream(): Upstream {
   return upstream;
 }
 
-/** Creates a client of an upstream, as the account unless told otherwise. */
 export const clientAt = (url: string, options: Partial<AdminClientOptions> = {}) =>
   createAdminClient({ ...clientOptions(url), timeoutMs: 60_000, ...options });
 
-/** Options of a client of an upstream. */
 export const clientOptions = (url: string) => ({
   accountUrl: url,
   verifyUrl: url,

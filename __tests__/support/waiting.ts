@@ -26,7 +26,6 @@ export async function until(holds: () => boolean | Promise<boolean>): Promise<vo
   throw new Error(`not within ${UNTIL_LIMIT_MS} ms`);
 }
 
-/** Returns the items of an async iterable. */
 export async function collect<Item>(items: AsyncIterable<Item>): Promise<Item[]> {
   const all: Item[] = [];
   for await (const item of items) all.push(item);
@@ -61,10 +60,8 @@ export function countTime(speed = 1): void {
   afterEach(() => endTurns(turns));
 }
 
-/** Returns a promise that does not settle. */
 export const never = () => new Promise<never>(() => {});
 
-/** A promise, and the function that resolves it. */
 export function createGate() {
   let open!: () => void;
   const opened = new Promise<void>((resolve) => (open = resolve));

@@ -1,6 +1,5 @@
 type Warning = [message: string, options: { type: string; code: string; detail?: string }];
 
-/** Catches the process warnings of each test of a file or a block. */
 export function useWarnings() {
   let emitted: jest.SpyInstance;
   beforeEach(() => {

@@ -24,7 +24,6 @@ export function eventPairs(
   return params.filter((pair): pair is [string, string] => pair[1] !== undefined);
 }
 
-/** A webhook request to send in a test. */
 export interface TestRequest {
   method: string;
   /** Path and query. */
@@ -40,7 +39,6 @@ export interface TestRequestOptions {
   contentType?: string;
 }
 
-/** Signs a webhook request with these parameters. */
 export function signedRequestOf(
   params: readonly Pair[],
   options: TestRequestOptions = {},
@@ -59,7 +57,6 @@ export function signedRequestOf(
   };
 }
 
-/** Signs a webhook request of a type, with realistic parameters. */
 export function eventRequest(
   type: PushEventType,
   overrides: Record<string, string | undefined> = {},
@@ -68,7 +65,6 @@ export function eventRequest(
   return signedRequestOf(eventPairs(type, options.version, overrides), options);
 }
 
-/** The same request for `push.fetch`. */
 export function toWebRequest({ method, path, headers, body = "" }: TestRequest): Request {
   const url = new URL(path, PUBLIC_URL);
   return new Request(url, { method, headers, ...(method !== "GET" && { body }) });

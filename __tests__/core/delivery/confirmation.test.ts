@@ -29,7 +29,6 @@ const UUID = "5d4bf6a2-0c1e-4b6b-9a52-3d0f5f6a7b8c";
 const approval = (overrides: Record<string, string> = {}) =>
   eventRequest("challenge.approved", { uuid: UUID, ...overrides });
 
-/** A receiver with these options, and a wait for the challenge of {@link approval}. */
 function start(options: Partial<PushWebhooksOptions>) {
   const receiver = createReceiver(options);
   const challenge = { challengeSid: CHALLENGE_SID, entityIdentity: IDENTITY };

@@ -1,4 +1,3 @@
-/** Parts of an event that a receiver records, stores, and passes to a queue. */
 import type { DeliveryResult } from "../../../lib/core/event/event";
 import type { QueuedEvent } from "../../../lib/core/delivery/event-queue";
 import { eventFixture } from "express-push-verification/testing";

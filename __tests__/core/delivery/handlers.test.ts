@@ -1,4 +1,3 @@
-/** Handlers: how they are registered, and how `push.dispatch` runs them. */
 import {
   createHandlers,
   PUSH_EVENT_TYPES,
@@ -24,7 +23,6 @@ const noop = () => {};
 const FAILED: unknown = expect.objectContaining({ code: "HANDLER_FAILED" });
 const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, name: "login" };
 
-/** Runs the handlers of an approval, or of an event of another type. */
 function dispatch(handlers: Handlers, type: string = event.type, handlerTimeoutMs = 14_000) {
   const push = pushWebhooks({ ...options, handlers, handlerTimeoutMs, logger: silent });
   return push.dispatch({ ...event, type } as PushEvent, context);
@@ -39,7 +37,6 @@ function dispatchTo(
   return dispatch(registered, event.type, timeoutMs);
 }
 
-/** A TypeError that names the method that was called. */
 const typeErrorOf = (method: string, part = "") =>
   expect.objectContaining({
     name: "TypeError",
@@ -139,7 +136,6 @@ describe("createHandlers", () => {
   });
 });
 
-/** Waits for a challenge that nobody decides. */
 async function endWait(push: PushWebhooks): Promise<void> {
   const wait = { challengeSid: `YC${"9".repeat(32)}`, entityIdentity: "nobody-1" };
   const ended = push.waitForChallenge({ ...wait, timeoutMs: 1 });

@@ -14,7 +14,6 @@ const other = { owner: "other" };
 
 const warnings = useWarnings();
 
-/** Claims a uuid, and marks it as handled. */
 function handle(store: DedupeStore, claim: DedupeClaim): void {
   void store.claim(claim);
   void store.complete(claim);

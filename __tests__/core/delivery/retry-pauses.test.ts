@@ -1,6 +1,5 @@
 import { createRequestRetry } from "../../../lib/core/delivery/retry-request";
 
-/** Pauses that the fake clock ends. */
 jest.mock("node:timers/promises", () => ({
   setTimeout: (delayMs: number) => new Promise((resolve) => setTimeout(resolve, delayMs)),
 }));

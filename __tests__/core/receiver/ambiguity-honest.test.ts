@@ -23,7 +23,6 @@ const EARLY = { Zone: "eu", "a[b][c]": "d", ["__proto__"]: "x", "event(id": "3",
 const LATE = { tz: "Europe/Berlin", Grüße: "\u{1F600}", parent_account_sid: account_sid };
 const ALL = { ...DECLARED, ...EARLY, ...LATE };
 const namesOf = (params: Params) => Object.keys(params);
-/** A row whose parameters are all declared. */
 const declaring = (what: string, params: Params) => [what, params, namesOf(params), true] as const;
 
 it.each<readonly [what: string, params: Params, declared: string[], isAccepted: boolean]>([

@@ -10,7 +10,6 @@ import { joinCut, listDecisive, type Cut } from "../../support/cuts";
 import { AUTH_TOKEN, PUBLIC_URL, signedRequestOf } from "../../support/webhook-requests";
 
 const type = "challenge.approved";
-/** A parameter with a SID of the victim. */
 const sid = (name: keyof typeof SIDS, separator = "") =>
   `${name}${separator}${SIDS[name].slice(0, 2)}${"b".repeat(32)}`;
 

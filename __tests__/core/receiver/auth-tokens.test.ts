@@ -23,14 +23,12 @@ const down = () => {
   throw Object.assign(new Error("down"), { code: "08006", parameters: ["hush"] });
 };
 
-/** A request of an account that is signed with a token, as verifyPushRequest takes it. */
 function requestOf(account_sid = ACCOUNT_SID, service_sid = SERVICE_SID, authToken = AUTH_TOKEN) {
   const overrides = { account_sid, service_sid };
   const request = eventRequest("factor.created", overrides, { authToken });
   return { ...request, url: request.path };
 }
 
-/** Verifies a request; returns "accepted" or the code of the rejection. */
 const verify = (
   authToken: AuthTokenResolver,
   request = requestOf(),
@@ -42,7 +40,6 @@ const verify = (
   );
 const forged = () => requestOf(ACCOUNT_SID, SERVICE_SID, "forged");
 
-/** A resolver that takes its time, and counts the lookups. */
 function createSlowResolver(ms: number) {
   const seen = { running: 0, mostRunning: 0, accounts: [] as (string | undefined)[] };
   const resolver: AuthTokenResolver = async ({ account_sid }) => {

@@ -13,7 +13,6 @@ afterEach(() => void jest.useRealTimers());
 
 const createPush = (options: Partial<PushWebhooksOptions>) => createReceiver(options).push;
 
-/** Sends a request whose body arrives late; returns its status. */
 async function send(push: PushWebhooks, bodyDelayMs = 0): Promise<number> {
   const { method, headers, body = "" } = eventRequest("factor.created");
   const bytes = Buffer.from(body);

@@ -53,7 +53,6 @@ const personal = params.flatMap(([name, value]) =>
 );
 const escape = (text: string) => text.replaceAll(/[$()*+.?[\]^{|}\\]/g, "\\$&");
 
-/** Returns the error with which a receiver with these options rejects a request. */
 async function reject(
   options: Partial<PushWebhooksOptions>,
   request: TestRequest = signed,

@@ -17,11 +17,8 @@ const OTHER_TOKEN = "0c0ffee0c0ffee0c0ffee0c0ffee0c0f";
 interface Mistake {
   /** Options of the receiver, of the URL that trigger signs. */
   options?: (url: string) => Partial<PushWebhooksOptions>;
-  /** Mounts the receiver; by default at its path. */
   mount?: ((app: Express, push: PushWebhooks) => unknown) | undefined;
-  /** The type of the event. */
   type?: string;
-  /** More arguments of trigger. */
   args?: string;
   /** What trigger signs, of the URL of the app. */
   signs?: (url: string) => string;
@@ -243,7 +240,6 @@ const COLUMNS: Record<string, (options: PushWebhooksOptions, print: Print) => Pu
   },
 };
 
-/** Makes a mistake with one receiver; returns what is on the screen of the app and of trigger. */
 async function make(mistake: Mistake, create: (typeof COLUMNS)[string]) {
   const printed: string[] = [];
   const app = express();

@@ -53,7 +53,6 @@ function createPush(options: Partial<PushWebhooksOptions> = {}) {
   return { push, result };
 }
 
-/** The middleware that runs before the receiver. */
 const runBefore =
   (before: Before): Middleware =>
   async (req, _res, next) => {
@@ -106,7 +105,6 @@ async function putBack(req: NodeMessage): Promise<void> {
   copy.end(Buffer.concat(parts));
 }
 
-/** Reads the first chunk, and puts it back. */
 async function unshift(req: NodeMessage): Promise<Buffer> {
   const [data] = (await once(req, "data")) as [Buffer];
   req.pause().unshift(data);
@@ -199,7 +197,6 @@ const BODIES: Record<string, Row> = {
   },
 };
 
-/** Cuts the bytes of a body into segments of about the same length. */
 function cut(count: number): string[] {
   const length = Math.ceil(body.length / count);
   return Array.from({ length: count }, (_, index) => body.slice(index * length).slice(0, length));

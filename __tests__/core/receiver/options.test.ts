@@ -14,7 +14,6 @@ const ILL_FORMED = [` ${PUBLIC_URL}`, `${PUBLIC_URL} `, `${PUBLIC_URL}/ x`, `${P
 const NO_URLS = ["", new URL(PUBLIC_URL), undefined, 5, [], Array<string>(21).fill(PUBLIC_URL)];
 const NO_NUMBERS = [0, -1, 1.5, "64kb", Number.NaN, Number.POSITIVE_INFINITY, null];
 
-/** Values that each option rejects. */
 const BAD: Record<string, unknown[]> = {
   authToken: [undefined, null, "", [], [""], [AUTH_TOKEN, ""], 5, {}, Buffer.from("x")],
   publicUrl: [

@@ -18,7 +18,6 @@ const WRONG = { authToken: "another" };
 const approve = "challenge.approved";
 const OTHER_ACCOUNT = `AC${"7".repeat(32)}`;
 
-/** A receiver and the journal in memory of its requests. */
 function createWritten(options: Partial<PushWebhooksOptions> = {}) {
   const { push, receive } = createReceiver({ methods: ["POST"], ...options });
   const journal = inspectReceiver(push)?.openJournal() as Journal;

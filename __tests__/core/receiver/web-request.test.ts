@@ -6,7 +6,6 @@ import { eventRequest, PUBLIC_URL, toWebRequest } from "../../support/webhook-re
 
 const good = () => eventRequest("challenge.approved");
 
-/** A request whose body is a stream. */
 function streamed(body: ReadableStream): Request {
   const { headers } = good();
   return new Request(PUBLIC_URL, { method: "POST", headers, body, duplex: "half" as const });

@@ -11,7 +11,6 @@ const good = eventRequest("factor.created");
 const { body = "" } = good;
 const { "x-service-signature": _left, ...unsigned } = good.headers;
 
-/** The headers of a request by the status that it gets. */
 const HEADERS: Record<number, Record<string, string>> = {
   403: unsigned,
   413: good.headers,
@@ -24,7 +23,6 @@ interface Form {
   length?: number;
   first: string;
   late?: string;
-  /** Closes the connection in the middle of the body. */
   isCut?: boolean;
 }
 
@@ -37,7 +35,6 @@ const FORMS: Record<string, (size: string) => Form> = {
   slow: (text) => ({ length: text.length, first: "", late: text }),
 };
 
-/** Sends a request; returns the status, or 0 if the connection ended without a response. */
 function send(port: number, start: string, { first, late, isCut = false }: Form): Promise<number> {
   return new Promise((resolve) => {
     let text = "";

@@ -6,7 +6,6 @@ let nowMs = 0;
 beforeEach(() => void jest.spyOn(performance, "now").mockImplementation(() => nowMs));
 afterEach(() => jest.restoreAllMocks());
 
-/** Runs for this many milliseconds and returns them. */
 const work = (durationMs: number) => () => {
   nowMs += durationMs;
   return durationMs;

@@ -50,14 +50,12 @@ describeOnPostgres("its own promises", (app) => {
   const { open } = app;
   const store = (queue: DurableQueue) => storeFactor(queue, randomUUID());
 
-  /** Creates a server of the test's own. */
   async function create(options?: ServerOptions) {
     const server = await createPostgres(options);
     closeLater({ close: server.remove });
     return server;
   }
 
-  /** Opens a queue that logs into a list. */
   function openLogged(connection: string) {
     const logged: { code?: string; message: string }[] = [];
     const log = (fields: object, message: string) => void logged.push({ ...fields, message });

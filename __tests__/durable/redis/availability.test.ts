@@ -22,7 +22,6 @@ import { useWarnings } from "../../support/warnings";
 import { eventRequest } from "../../support/webhook-requests";
 import { trySetup } from "../setups/setup";
 
-/** Returns the rejection of ready(), or undefined. */
 const settle = (queue: DurableQueue) => queue.ready().catch((error: unknown) => error);
 const META = `push:${QUEUE_NAME}:meta`;
 const logger = { debug: jest.fn(), info: jest.fn(), warn: jest.fn(), error: jest.fn() };

@@ -33,7 +33,6 @@ describeOnRedis("dead letters in Redis", (app) => {
     await receiver.queue.ready();
   });
 
-  /** Delivers events whose handlers fail for good, and closes the worker. */
   async function makeDead(...uuids: string[]): Promise<void> {
     const worker = work();
     for (const uuid of uuids) await deliver(uuid);

@@ -22,7 +22,6 @@ import { ACCOUNT_SID, AUTH_TOKEN, eventPairs, eventRequest } from "../../support
 
 const DAY_MS = 86_400_000;
 
-/** A receiver that gets and awaits the outcomes of challenges, by their numbers. */
 function withOutcomes(receiver: DurableReceiver, authToken = AUTH_TOKEN) {
   return {
     ...receiver,

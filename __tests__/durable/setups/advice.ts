@@ -6,16 +6,13 @@ import { listBlocks } from "../../support/docs";
 import { needs } from "../../support/needs";
 import { until } from "../../support/waiting";
 
-/** How many events a store has before a person follows an advice. */
 export const EVENTS = 20;
-/** Stores events, and closes the queue. */
 export async function fill(queue: DurableQueue): Promise<void> {
   await queue.ready();
   for (let event = 0; event < EVENTS; event++) await storeFactor(queue, `u${event}`);
   await queue.close();
 }
 
-/** Returns the message with which `ready()` rejects. */
 export async function readAdvice(queue: DurableQueue, code: string): Promise<string> {
   const ready = queue.ready();
   const error = await ready.then(undefined, (thrown: unknown) => thrown as Error);
@@ -23,7 +20,6 @@ export async function readAdvice(queue: DurableQueue, code: string): Promise<str
   return error?.message ?? "";
 }
 
-/** Returns whether a queue can be used. */
 export const isReady = (queue: DurableQueue) =>
   queue.ready().then(
     () => true,

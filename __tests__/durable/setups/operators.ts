@@ -6,7 +6,6 @@ import { until } from "../../support/waiting";
 import { eventRequest } from "../../support/webhook-requests";
 import { printHead, printOutcome } from "./setup";
 
-/** A state, and what a queue must say meanwhile. */
 export type State = readonly [
   title: string,
   begin: () => unknown,

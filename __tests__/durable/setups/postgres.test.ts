@@ -25,14 +25,12 @@ const open = (options: Options = {}) => {
   return () => postgresQueue({ connection: server.url, ...settings });
 };
 
-/** The options of a queue that connects as a role. */
 const as = (role: string, schema: string) => () => ({
   schema,
   connection: server.url.replace("push@", `${role}@`),
 });
 const asLeast = as("least", "least");
 
-/** A queue after statements, and those that take them back. */
 const withSql = (
   title: string,
   sql: string,
@@ -49,7 +47,6 @@ const withSql = (
   async () => undo !== undefined && server.query(undo),
 ];
 
-/** A setting that is off, or on, for the time of the set-up. */
 const withSetting = (
   name: string,
   value: "on" | "off",
@@ -78,7 +75,6 @@ const RIGHTS = [
   "usage on sequence least.entry_id_seq",
 ];
 
-/** A server with a certificate of its own, and a URL with these parameters. */
 const withTls = (title: string, parameters: string, rejects?: Rejection): Setup => [
   `TLS: ${title}`,
   async () => {
@@ -169,7 +165,6 @@ function openSocket() {
   return open({ connection: { host, port, user: "push", database: "postgres" } });
 }
 
-/** Every way to name the same server. */
 const ADDRESSES: Setup[] = [
   "postgresql://push@127.0.0.1:$port/postgres",
   "POSTGRES://push@127.0.0.1:$port/postgres",

@@ -25,7 +25,6 @@ afterEach(redis.stopRedis);
 const open = (connection: RedisQueueOptions["connection"], durability?: Durability) => () =>
   redisQueue({ name: "setup", connection, durability, backoff: 20, ...patient });
 
-/** A Redis with other settings; a queue with another URL, or with a socket. */
 const withSettings =
   (settings: object, at: string | { path: string } = "//", durability?: Durability) =>
   async () => {
@@ -33,14 +32,12 @@ const withSettings =
     return open(typeof at === "string" ? url.replace("//", at) : at, durability);
   };
 
-/** A Redis that has renamed or removed commands. */
 const withCommands = (lines: string, durability?: Durability) => async () => {
   const include = join(folder, "rename.conf");
   writeFileSync(include, lines.replaceAll(/^/gm, "rename-command "));
   return withSettings({ include }, "//", durability)();
 };
 
-/** A user with these rights and no others. */
 const withRights = (rights: string) => async () => {
   const server = await redis.startRedis();
   await server.redis.acl("SETUSER", "app", "on", ">pw", "resetchannels", ...rights.split(" "));
@@ -57,14 +54,12 @@ const withTls = (scheme: string) => async () => {
   return open(`${scheme}://127.0.0.1:${port}`);
 };
 
-/** A Redis that never replies to CONFIG GET. */
 const withoutReply = (durability: Durability) => async () => {
   const proxy = closeLater(await startRedisProxy((await redis.startRedis()).port));
   void proxy.drop("appendonly");
   return open(proxy.url, durability);
 };
 
-/** Starts a cluster of primaries without replicas; takes about 3 s. */
 async function startCluster(size: number): Promise<redis.RedisServer[]> {
   const nodes: redis.RedisServer[] = [];
   for (let index = 0; index < size; index++) {

@@ -6,13 +6,10 @@ import { closeOpened, entityIdentity, receiveInto, untilStats } from "../../supp
 import { createGate } from "../../support/waiting";
 import { CHALLENGE_SID, eventRequest } from "../../support/webhook-requests";
 
-/** What a queue does in a set-up. */
 export interface Outcome {
   /** `"resolved"`, or the code of the error of `ready()`, or the name of the error of the call. */
   ready: string;
-  /** The message of the error. */
   words: string;
-  /** The status of the response to a webhook request. */
   stored?: number;
   /** From the request to the end of its handlers, in their second attempt, in another process. */
   handledMs?: number;
@@ -20,12 +17,10 @@ export interface Outcome {
   waitedMs?: number;
 }
 
-/** The code of the error of a set-up, and words of its message. */
 export type Rejection = [code: string, words: RegExp];
 
 type Started = (() => DurableQueue) | Outcome;
 
-/** A set-up of a store as people have it, and what a queue must do in it. */
 export type Setup = readonly [
   title: string,
   /** Sets the store up; returns how a process opens its queue, or what it did. */
@@ -59,7 +54,6 @@ export async function trySetup(open: () => DurableQueue): Promise<Outcome> {
   }
 }
 
-/** Does all that a queue can do, with the queue of a second process. */
 async function useQueue(first: DurableQueue, queue: DurableQueue) {
   const { deliver } = await receiveInto(first);
   const { push } = await receiveInto(queue);
@@ -92,12 +86,10 @@ function printRow(...cells: unknown[]): void {
   process.stdout.write(`${row.join(" ")}\n`);
 }
 
-/** Prints the names of the columns of a table of outcomes. */
 export function printHead(title: string, first = "ready()"): void {
   printRow(`\n${title}`, first, "stored", "handled", "waited", "words");
 }
 
-/** Prints an outcome as a row. */
 export function printOutcome(title: string, outcome: Outcome): void {
   const { ready, stored = "-", handledMs, waitedMs, words } = outcome;
   const times = [handledMs, waitedMs].map((ms) =>
@@ -106,7 +98,6 @@ export function printOutcome(title: string, outcome: Outcome): void {
   printRow(title, ready, stored, ...times, words.split("\n")[0]);
 }
 
-/** Tries each set-up of an engine, and prints a table of them. */
 export function describeSetups(engine: string, setups: readonly Setup[], test = it): void {
   describe(`a queue in ${engine}`, () => {
     beforeAll(() => printHead(engine));

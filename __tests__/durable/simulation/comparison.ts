@@ -18,7 +18,6 @@ type StoredDelivery = Omit<ModelDelivery, "eventId" | "isDiscarded"> & {
   isDiscarded: boolean | number;
 };
 
-/** The rows of a storage. */
 export interface StorageRows {
   events: ModelEvent[];
   members: (ModelMember & { id: number })[];
@@ -26,9 +25,7 @@ export interface StorageRows {
   outcomes: (ModelOutcome & { key: string })[];
 }
 
-/** A real storage. */
 export interface RealStorage {
-  /** Calls a method at a time of the clock. */
   call(method: Method, args: readonly unknown[], nowMs: number): Promise<unknown>;
   readRows(): Promise<StorageRows>;
 }

@@ -50,7 +50,6 @@ export interface ModelMember {
   sinceMs: number;
 }
 
-/** Events of the model that the schedule observes. */
 export interface ModelListener {
   /** A run removes an event, or makes it a dead letter. */
   onSettled(event: ModelEvent, run: Run, isDead: boolean): void;
@@ -67,7 +66,6 @@ export interface Ttls {
 /** Longer than any schedule: its events come once. */
 export const LASTING: Ttls = { dedupeTtlMs: 2 ** 40, outcomeTtlMs: 3 ** 26 };
 
-/** Creates an empty storage. */
 export function createModel(nowMs: () => number, listener: ModelListener, ttls = LASTING) {
   const deliveries = new Map<string, ModelDelivery>();
   const outcomes = new Map<string, ModelOutcome>();
@@ -255,5 +253,4 @@ export function createModel(nowMs: () => number, listener: ModelListener, ttls =
   return { storage, events, members, deliveries, outcomes };
 }
 
-/** The methods that schedules call. */
 export type ModelStorage = ReturnType<typeof createModel>["storage"];

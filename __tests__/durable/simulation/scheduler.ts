@@ -22,7 +22,6 @@ const START_MS = 1_000_000_000;
 /** The other steps let time pass. */
 const SHARE_OF_STEPS = 0.9;
 
-/** Creates the scheduler of one schedule. */
 export function createScheduler(random: () => number) {
   let nowMs = START_MS;
   let current: SimulatedProcess = { isAlive: true, isSuspended: false };
@@ -104,7 +103,6 @@ export function createScheduler(random: () => number) {
   };
 }
 
-/** Replaces members of an object; returns a function that restores them. */
 function replace(target: object, members: object): () => void {
   const own = Object.keys(members).map((name) => [name, Reflect.get(target, name) as unknown]);
   Object.assign(target, members);

@@ -37,7 +37,6 @@ const expectUnavailable = (queue: DurableQueue, code: string) =>
     cause: codeOf(code),
   });
 
-/** The file of a queue with so many events. */
 async function createQueueFile(count = 1): Promise<string> {
   const file = createFile();
   const queue = await openReady(file);

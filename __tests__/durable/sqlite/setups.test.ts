@@ -21,7 +21,6 @@ const open =
   () =>
     sqliteQueue({ file, name, backoff: 20, ...patient });
 
-/** Creates the file of a queue, and closes it. */
 async function create(file: string, name = "setup"): Promise<string> {
   const queue = open(file, name)();
   await queue.ready();
@@ -29,7 +28,6 @@ async function create(file: string, name = "setup"): Promise<string> {
   return file;
 }
 
-/** A path at which something is made beforehand. */
 const withFile = (make: (file: string) => unknown) => async () => {
   const file = createFile();
   await make(file);
@@ -59,7 +57,6 @@ function rejected(title: string, rejects: Rejection, make: (file: string) => unk
   ];
 }
 
-/** The file of a queue that was changed so. */
 const changed = (title: string, rejects: Rejection, change: (file: string) => unknown) =>
   rejected(title, rejects, async (file) => change(await create(file)));
 
@@ -78,7 +75,6 @@ function tryAsOtherUser(file: string): Outcome {
   return JSON.parse(execFileSync(program, args, { env, encoding: "utf8" })) as Outcome;
 }
 
-/** The modes of a folder, and of files by their endings. */
 const withPermissions = (folder: number, files: Readonly<Record<string, number>>) => async () => {
   const file = createFile();
   if ("" in files) await create(file);
@@ -112,7 +108,6 @@ const DAMAGED: Rejection = ["FILE_DAMAGED", /^.*push\.db is damaged \([^*\n]+$/]
 const WRONG = (words: RegExp): Rejection => ["TypeError", words];
 const TABLES = ["queue", "delivery", "event", "outcome", "member", "entry", "minute"];
 
-/** A link to the file that is made so, in another folder. */
 const behindLink = (make: (file: string) => unknown) => async () => {
   const [file, link] = [createFile(), createFile()];
   await make(file);

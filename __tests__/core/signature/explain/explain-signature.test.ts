@@ -53,7 +53,6 @@ function createExample(uuid: string) {
   const hex = hmacOf(url, "sha1", "hex");
   const body = encodeForm(params);
 
-  /** A body that is no form, and the parameters that a receiver reads from it. */
   const wrapped = (text: string | Buffer) => ({
     body: text,
     params: [...new URLSearchParams(text.toString("utf8"))],
@@ -64,7 +63,6 @@ function createExample(uuid: string) {
     url: given,
     receivedUrl,
   });
-  /** The same for queries of publicUrl. */
   const query = (signed: string, given: string, received?: string) =>
     at(PUBLIC_URL + signed, PUBLIC_URL + given, received && PUBLIC_URL + received);
   const elsewhere = hmacOf("https://x.test/a");
