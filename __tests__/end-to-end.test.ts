@@ -11,10 +11,11 @@ import {
   SERVERS,
   startServer,
   stopServers,
+  type ListenerOf,
+  type Middleware,
 } from "./support/servers";
-import type { ListenerOf, Middleware } from "./support/servers";
 import { createReceiver } from "./support/receivers";
-import { createGate, never, nextTurn } from "./support/waiting";
+import { createGate, never } from "./support/waiting";
 
 afterEach(stopServers);
 
@@ -36,23 +37,6 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     expect(statuses).toEqual([403, 405, 500, 500, 500, 500, 200]);
     const codes = ["HANDLER_FAILED", "HANDLER_FAILED", "HANDLER_TIMEOUT", "HANDLER_TIMEOUT"];
     expect(failed).toEqual(codes);
-  });
-
-  it("close() waits for handlers that run once after the response", async () => {
-    const { port, push, events, failed } = await receiver({ acknowledge: "before" });
-    const gate = createGate();
-    push.onAny(() => gate.opened.then(() => Promise.reject(new Error("never reported"))));
-    const request = eventRequest("challenge.approved");
-    expect(await send(port, request)).toHaveProperty("status", 200);
-    expect(await send(port, request)).toHaveProperty("status", 200);
-    expect(events).toHaveLength(1);
-    const closed = jest.fn();
-    const closing = push.close().then(closed);
-    await nextTurn();
-    expect(closed).not.toHaveBeenCalled();
-    gate.open();
-    await closing;
-    expect(failed).toEqual(["HANDLER_FAILED"]);
   });
 
   it("responds 503 once close() has finished the running requests", async () => {
@@ -106,16 +90,6 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     expect(await send(port, signedRequestOf(params, formType))).toHaveProperty("status", 200);
     expect(events).toMatchObject([{ type: "challenge.approved" }]);
   });
-});
-
-it("accepts 200 concurrent copies of a request that runs once", async () => {
-  const { port, events, push } = await startReceiver(SERVERS[0]![1]);
-  push.onAny(nextTurn);
-  const request = eventRequest("challenge.approved");
-  const responses = await Promise.all(Array.from({ length: 200 }, () => send(port, request)));
-  await Promise.all(responses.map((response) => response.text()));
-  expect(new Set(responses.map(({ status }) => status))).toEqual(new Set([200]));
-  expect(events).toHaveLength(1);
 });
 
 it("handles a request whose client does not wait for the response", async () => {

@@ -97,8 +97,8 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
   ],
   [
     "Postman or curl gets 403",
-    "core/receiver/signature-headers.test.ts",
-    "trigger says that the signature is right",
+    "core/receiver/first-lines.test.ts",
+    "signature is right",
   ],
   ["200, and my handler does not run", "core/delivery/handlers.test.ts", "onUnhandled"],
   [
@@ -200,7 +200,7 @@ const ANSWERS: [question: string, file?: string, text?: string][] = [
   [
     "respond 200 before slow work",
     "core/receiver/deadline.test.ts",
-    "handlers that run after the response",
+    "after the response",
   ],
   ["know how long a handler may take", "core/receiver/deadline.test.ts", "deadlineMs bounds"],
   [

@@ -1,5 +1,6 @@
 import {
   pushWebhooks,
+  type Logger,
   type PushEvent,
   type PushWebhooksOptions,
   type UnknownPushEvent,
@@ -9,6 +10,8 @@ import {
 import { AUTH_TOKEN, PUBLIC_URL, toWebRequest, type TestRequest } from "./webhook-requests";
 
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
+/** A logger each of whose levels is one function. */
+export const loggerOf = (log: Logger["warn"]) => ({ debug: log, info: log, warn: log, error: log });
 
 /** Creates a receiver of POST and GET that records its events, rejections (`errors`, and their codes) and failures. */
 export function createReceiver(options: Partial<PushWebhooksOptions> = {}) {

@@ -52,12 +52,6 @@ describe("createHandlers", () => {
     return called.join("");
   };
 
-  it("removes a handler from each type of a list", () => {
-    const types = ["challenge.approved", "challenge.denied", "factor.deleted"] as const;
-    const handlers = createHandlers().on(types, noop);
-    expect(handlers.off(types.slice(1), noop).handledTypes()).toEqual(["challenge.approved"]);
-  });
-
   it("runs the handlers of the type before those of onAny, each once", async () => {
     const [a, b, c, other] = ["a", "b", "c", "other"].map(handlerOf) as (() => void)[];
     const handlers = createHandlers()
@@ -74,7 +68,7 @@ describe("createHandlers", () => {
   it("removes a handler from one of its types", async () => {
     const b = handlerOf("b");
     const handlers = createHandlers().on(["challenge.approved", "challenge.denied"], b);
-    handlers.off("challenge.approved", b).off("factor.created", b);
+    handlers.off(["challenge.approved"], b).off("factor.created", b);
     expect(await calledFor(handlers, "challenge.approved")).toBe("");
     expect(await calledFor(handlers, "challenge.denied")).toBe("b");
   });

@@ -67,23 +67,24 @@ it("handlers time out 500 ms before the deadline, so that their uuid can be rele
   expect(await status).toBe(500);
 });
 
-it("close() waits for the completion of handlers that run after the response", async () => {
+it.each([
+  ["succeed", "complete", [], () => {}],
+  ["fail", "release", ["HANDLER_FAILED"], () => Promise.reject(new Error("no"))],
+])("close() waits for handlers that %s after the response: %s", async (...row) => {
+  const [, made, codes, end] = row;
   const marks: string[] = [];
-  const complete = () => later(20).then(() => void marks.push("complete"));
-  const store = claiming(
-    () => "new",
-    complete,
-    () => void marks.push("release"),
-  );
+  const note = (name: string) => () => later(20).then(() => void marks.push(name));
+  const store = claiming(() => "new", note("complete"), note("release"));
   const { push, failed } = createReceiver({ acknowledge: "before", deadlineMs: 100, ...store });
-  push.on("factor.created", () => later(200));
+  push.on("factor.created", () => later(200).then(end));
   const status = send(push);
   await jest.advanceTimersByTimeAsync(100);
   expect(await status).toBe(200);
   const closing = push.close().then(() => void marks.push("closed"));
   await jest.advanceTimersByTimeAsync(200);
   await closing;
-  expect({ marks, failed }).toEqual({ marks: ["complete", "closed"], failed: [] });
+  expect(marks).toEqual([made, "closed"]);
+  expect(failed).toEqual(codes);
 });
 
 it.each<[Partial<PushWebhooksOptions>, leastMs: number]>([

@@ -1,6 +1,6 @@
 /** Parts of an app that throw, or return what no type allows: each request still gets its response. */
 import type { PushWebhooksOptions } from "express-push-verification";
-import { createReceiver } from "../../support/receivers";
+import { createReceiver, loggerOf } from "../../support/receivers";
 import { HOSTILE_VALUES } from "../../support/thrown-values";
 import { useWarnings } from "../../support/warnings";
 import { eventRequest } from "../../support/webhook-requests";
@@ -40,7 +40,6 @@ const BEHAVIOURS: Behaviour[] = [
 ];
 
 type Run = () => unknown;
-const loggerOf = (run: Run) => ({ debug: run, info: run, warn: run, error: run });
 const storeOf = (methods: object) =>
   ({ claim: () => "new", complete() {}, release() {}, ...methods }) as never;
 const queueOf = (run: Run) =>

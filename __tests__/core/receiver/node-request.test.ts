@@ -23,8 +23,9 @@ import {
   SERVERS,
   startServer,
   stopServers,
+  type ListenerOf,
+  type Middleware,
 } from "../../support/servers";
-import type { ListenerOf, Middleware } from "../../support/servers";
 import type { NodeMessage } from "../../../lib/core/receiver/node-request";
 import { testSignal } from "../../support/waiting";
 

@@ -3,7 +3,7 @@ import express from "express";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
 import { inspectReceiver } from "../../../lib/core/receiver/inspection";
-import { createReceiver } from "../../support/receivers";
+import { createReceiver, loggerOf } from "../../support/receivers";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../../support/webhook-requests";
 import { PATH, send, startServer, stopServers } from "../../support/servers";
 import { useWarnings } from "../../support/warnings";
@@ -128,8 +128,7 @@ describe("pushWebhooks", () => {
   it("shows no secret or user data in log lines, errors or responses", async () => {
     const seen: string[] = [];
     const record = (...shown: unknown[]) => void seen.push(inspect(shown, { depth: 10 }));
-    const logger = { debug: record, info: record, warn: record, error: record };
-    const push = pushWebhooks({ ...options, logger, methods: ["POST", "GET"] });
+    const push = pushWebhooks({ ...options, logger: loggerOf(record), methods: ["POST", "GET"] });
     push.onRejected(record).on("challenge.denied", () => Promise.reject(new Error("no")));
     const port = await startServer(push);
     const secret = { entity_identity: "hush-identity", factor_friendly_name: "hush-name" };

@@ -10,8 +10,9 @@ import {
   AUTH_TOKEN,
   CHALLENGE_SID,
   eventRequest,
+  FACTOR_SID,
+  type TestRequest,
 } from "../../support/webhook-requests";
-import { FACTOR_SID, type TestRequest } from "../../support/webhook-requests";
 
 const ADA = "user-7f3a-22";
 const WRONG = { authToken: "another" };

@@ -5,7 +5,7 @@ import { signedRequest } from "express-push-verification/testing";
 import { callApi, startEmulator, startReceiver, stopEmulators } from "../../support/emulators";
 import type { Emulator } from "express-push-verification/emulator";
 import { createReceiver } from "../../support/receivers";
-import { runCommand, startCommand } from "../../support/terminals";
+import { startCommand } from "../../support/terminals";
 import { AUTH_TOKEN, eventRequest } from "../../support/webhook-requests";
 
 afterEach(stopEmulators);
@@ -59,8 +59,6 @@ const DIRECTIONS = [
   [OWN, SERVICE],
 ] as const;
 
-const secret = { PUSH_AUTH_TOKEN: AUTH_TOKEN };
-
 describe.each(DIRECTIONS)("an app that expects %s, of a sender that signs with %s", (...names) => {
   const [expected, used] = names;
   // A tool knows the names of SIGNATURE_HEADERS only.
@@ -80,26 +78,11 @@ describe.each(DIRECTIONS)("an app that expects %s, of a sender that signs with %
     expect(message).not.toContain("set signatureHeader");
   };
 
-  it.each([
-    ["--signature-header", { args: ["--signature-header", used], env: {} }],
-    ["PUSH_SIGNATURE_HEADER", { args: [], env: { PUSH_SIGNATURE_HEADER: used } }],
-  ])("trigger with %s is told by both sides", async (_how, { args, env }) => {
-    const { publicUrl, messages, events } = await start();
-    const line = ["trigger", "factor.verified", "--url", publicUrl, ...args];
-    const { code, stderr } = await runCommand(line, { ...secret, ...env });
-    expect(code).toBe(1);
-    expect(stderr).toContain(toolSays);
-    expect(events).toEqual([]);
-    expectAdvice(messages);
-    const followed = [...line.slice(0, 4), "--signature-header", expected];
-    expect(await runCommand(followed, secret)).toMatchObject({ code: 0, stderr: "" });
-  });
-
   it("the emulator of the command line is told by both sides, once", async () => {
     const { publicUrl, messages } = await start();
     const args = ["emulator", "--port", "0", "--webhook-url", publicUrl, "--json"];
     const { run, written, interrupt, waitFor } = startCommand(args, {
-      ...secret,
+      PUSH_AUTH_TOKEN: AUTH_TOKEN,
       PUSH_SIGNATURE_HEADER: used,
     });
     await waitFor(/\n/);
@@ -131,13 +114,4 @@ describe.each(DIRECTIONS)("an app that expects %s, of a sender that signs with %
     expect(messages).toHaveLength(2);
     for (const message of messages) expectAdvice([message]);
   });
-});
-
-it("trigger says that the signature is right when the app rejects the event", async () => {
-  const { publicUrl, rejected } = await startReceiver(AUTH_TOKEN, { confirm: () => false });
-  const args = ["trigger", "challenge.approved", "--url", publicUrl];
-  const { code, stderr } = await runCommand(args, secret);
-  expect(code).toBe(1);
-  expect(rejected).toEqual(["NOT_CONFIRMED", "PAYLOAD_INVALID"]);
-  expect(stderr).toMatch(/^The signature is right, .* confirm says no/m);
 });

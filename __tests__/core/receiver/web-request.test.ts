@@ -71,12 +71,3 @@ it("is waited for by close() after the pending waits ended", async () => {
   await closing;
   expect(await running).toBe(200);
 });
-
-it("responds 503 with Retry-After after close()", async () => {
-  const { push, rejected } = createReceiver();
-  await push.close();
-  const { status, headers } = await push.fetch(toWebRequest(good()));
-  expect(status).toBe(503);
-  expect(headers.get("retry-after")).toBe("5");
-  expect(rejected).toEqual(["CLOSING"]);
-});

@@ -75,11 +75,6 @@ const BODIES: [what: string, code: string, body: string | Buffer, isProven?: boo
     "PARAMS_CHARSET",
     encodeForm(params.map(([name, value]) => [name, value.normalize("NFD")])),
   ],
-  [
-    "UTF-8 read as ISO-8859-1",
-    "PARAMS_CHARSET",
-    encodeForm(params.map(([name, value]) => [name, Buffer.from(value).toString("latin1")])),
-  ],
   ["cut in the last value", "BODY_CUT", form.slice(0, -3), false],
   ["cut in half", "BODY_CUT", form.slice(0, form.length / 2), false],
   ["cut in a name", "BODY_CUT", form.slice(0, form.indexOf("challenge_sid") + 4), false],
