@@ -1,10 +1,8 @@
 /** Each public function that takes a signal: aborted before, in each of its waits, and after. */
 import { getEventListeners } from "node:events";
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import { sendRequest } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
-import { ROOT, readText } from "./support/docs";
+import { readLibrary } from "./support/docs";
 import { createMemoryOutcomes } from "../lib/core/delivery/memory-outcomes";
 import { createReceiver } from "./support/receivers";
 import { startServer, stopServers } from "./support/servers";
@@ -83,14 +81,11 @@ const CLIENTS = [
 ] as const;
 
 it("has the options of all functions with a signal", () => {
-  const found = readdirSync(join(ROOT, "lib"), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts"))
-    .map((file) => readText(join("lib", file)))
-    .join("\n")
-    .matchAll(/^export interface (\w+)[^}]*^ {2}(?:readonly )?signal\?:/gm);
+  const found = readLibrary().matchAll(
+    /^export interface (\w+)[^}]*^ {2}(?:readonly )?signal\?:/gm,
+  );
   expect(Array.from(found, ([, name]) => name).toSorted()).toEqual([
     "OutcomeWait",
-
     "RequestOptions",
     "SendRequestOptions",
     "WaitOptions",

@@ -1,16 +1,13 @@
 /** Each option that limits a time: it ends what hangs, not before, and no other limit does. */
-import { once } from "node:events";
-import { createServer, type AddressInfo } from "node:net";
-import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { redisQueue } from "express-push-verification/durable";
 import { sendRequest, type EmulatorOptions } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
-import { ROOT, readText } from "./support/docs";
+import { readLibrary, readText } from "./support/docs";
 import { closeLater, closeOpened, silent, storeFactor } from "./support/durable";
 import { startEmulator, stopEmulators } from "./support/emulators";
 import { createReceiver } from "./support/receivers";
-import { startServer, stopServers } from "./support/servers";
+import { startServer, startSilentTls, stopServers } from "./support/servers";
 import { clientAt } from "./support/upstream";
 import { createGate } from "./support/waiting";
 import { AUTH_TOKEN, CHALLENGE_SID, eventRequest } from "./support/webhook-requests";
@@ -27,12 +24,9 @@ afterEach(async () => {
 
 const startHanging = async () => `http://127.0.0.1:${await startServer(() => {})}/`;
 
-/** Returns the URL of a server that accepts connections, and never begins the handshake of TLS. */
 async function startSilent(): Promise<string> {
-  const server = createServer((socket) => void socket.resume()).listen(0, "127.0.0.1");
-  closeLater({ close: () => server.close() });
-  await once(server, "listening");
-  return `https://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const tls = await startSilentTls();
+  return closeLater(tls).url;
 }
 
 async function deliver(webhook_url: string, options: EmulatorOptions): Promise<unknown> {
@@ -110,11 +104,7 @@ const ROWS: Record<string, [code: string, run: Run] | string> = {
 };
 
 it("has a row for each option that limits a time", () => {
-  const text = readdirSync(join(ROOT, "lib"), { recursive: true, encoding: "utf8" })
-    .filter((file) => file.endsWith(".ts"))
-    .map((file) => readText(join("lib", file)))
-    .join("\n");
-  const interfaces = Array.from(text.matchAll(/^export interface (\w+)([^]*?)^\}/gm));
+  const interfaces = Array.from(readLibrary().matchAll(/^export interface (\w+)([^]*?)^\}/gm));
   const found = interfaces.flatMap(([, name, members = ""]) =>
     Array.from(
       members.matchAll(/^ {2}(?:readonly )?(\w*(?:imeout|eadline)\w*Ms)\?:/gm),

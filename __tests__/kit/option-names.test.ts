@@ -1,5 +1,3 @@
-import { readdirSync } from "node:fs";
-import { join } from "node:path";
 import {
   createMemoryDedupe,
   explainSignature,
@@ -9,7 +7,7 @@ import {
 import { adminRouter, createAdminClient } from "express-push-verification/admin";
 import { createEmulator } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
-import { readText, ROOT } from "../support/docs";
+import { readLibrary } from "../support/docs";
 import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, SERVICE_SID } from "../support/webhook-requests";
 
 const receiver = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
@@ -24,10 +22,7 @@ const OPTIONS =
 
 /** Lists the optional members of options that do not accept undefined under exactOptionalPropertyTypes. */
 function listStrict(): string[] {
-  const lib = join(ROOT, "lib");
-  const files = readdirSync(lib, { recursive: true, encoding: "utf8" });
-  const texts = files.filter((file) => file.endsWith(".ts")).map((file) => readText(`lib/${file}`));
-  const code = texts.join("\n").replaceAll(/\/\*\*[^]*?\*\//g, "");
+  const code = readLibrary().replaceAll(/\/\*\*[^]*?\*\//g, "");
   const interfaces = code.matchAll(/^export (?:interface|type) (\w+)[^{;]*\{\n([^]*?)^\}/gm);
   return [...interfaces].flatMap(([, name = "", body = ""]) => {
     if (!OPTIONS.test(name) || INTERNAL.test(name)) return [];

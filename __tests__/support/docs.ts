@@ -19,6 +19,13 @@ export const DOCUMENTS = [
     .map((file) => `docs/${file}`),
 ];
 
+/** Reads the code of `lib`. */
+export const readLibrary = (): string =>
+  readdirSync(join(ROOT, "lib"), { recursive: true, encoding: "utf8" })
+    .filter((file) => file.endsWith(".ts"))
+    .map((file) => readText(join("lib", file)))
+    .join("\n");
+
 export function readText(file: string): string {
   return readFileSync(join(ROOT, file), "utf8");
 }
