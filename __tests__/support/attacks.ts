@@ -119,16 +119,15 @@ export const ATTACKED: readonly (readonly [
   ["v1", "challenge.expired", { zone: "eu", tag: "t" }, FRAGMENTS],
 ];
 
-/** Counts all cuts that mean another event, of one in so many of the requests of a row. */
-export function countAttacked([version, type, added, texts]: (typeof ATTACKED)[number], oneIn = 1) {
+/** Counts all cuts of the requests of a row that mean another event. */
+export function countAttacked([version, type, added, texts]: (typeof ATTACKED)[number]) {
   const ofDevice = words("entity_identity factor_friendly_name factor_metadata challenge_metadata");
   const sent = new Set(honestCut(version, type).map(([name]) => name));
   const requests = [...ofDevice.filter((name) => sent.has(name)), ...Object.keys(added)]
     // The values of factor_status are words of the service; see SECURITY.md.
     .filter((field) => field !== "factor_status")
     .flatMap((field) => texts.map((text) => honestCut(version, type, { ...added, [field]: text })));
-  const some = requests.filter((_request, index) => index % oneIn === 0);
-  return countForeign(some, (text) => listCuts(text));
+  return countForeign(requests, (text) => listCuts(text));
 }
 
 export function countRandom(requests: number, seed: number, declared: readonly string[] = []) {
