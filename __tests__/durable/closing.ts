@@ -125,14 +125,6 @@ export function describeClosing(engine: StoppableEngine): void {
     await until(() => handled.length > 0);
   });
 
-  it("a queue that was never ready says so when it is closed", async () => {
-    engine.freeze.begin();
-    const late = engine.open();
-    const ready = expectClosing(late.ready());
-    await late.close();
-    await ready;
-  });
-
   it("a closing queue stores what is on its way", async () => {
     expect(() => queue.close({ deadline: 5 } as never)).toThrow(/deadlineMs/);
     engine.freeze.begin();

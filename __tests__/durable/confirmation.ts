@@ -176,16 +176,6 @@ export function describeConfirmation(engine: StoppableEngine): void {
     });
   });
 
-  it("of other types are confirmed only if their text can be read in another way", async () => {
-    await open();
-    confirm = (_event, { ambiguity = "" }) => ambiguity.includes("zone");
-    work({ concurrency: 1 });
-    await deliver(eventRequest("factor.created", { uuid: "plain" }));
-    await deliver(eventRequest("factor.created", { uuid: "added", zone: "eu" }));
-    await untilCalls(3);
-    expect(calls).toEqual(["handle plain 1", "confirm added", "handle added 1"]);
-  });
-
   it("are confirmed once in each attempt", async () => {
     await open();
     let failures = 0;

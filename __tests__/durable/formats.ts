@@ -5,13 +5,18 @@
 import { existsSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync, gzipSync } from "node:zlib";
-import { createHandlers, PermanentError } from "express-push-verification";
-import type { Pair, PushEvent, PushEventType } from "express-push-verification";
+import {
+  createHandlers,
+  PermanentError,
+  type Pair,
+  type PushEvent,
+  type PushEventType,
+} from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
 import type { QueuedEvent } from "../../lib/core/delivery/event-queue";
 import { parseEvent } from "../../lib/core/event/parse";
 import { EVENT_FORMAT } from "../../lib/durable/event-migration";
-import { queuedEvent, sidOf, untilStats } from "../support/durable";
+import { queuedEvent, sidOf, untilStats, waitForOutcome } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { collect, until } from "../support/waiting";
 
@@ -55,11 +60,7 @@ export function describeFormats(engine: StoppableEngine): void {
   const { kind, format } = engine;
   const store = (queue: DurableQueue, queued: QueuedEvent) => queue.store(queued, Infinity);
   const wait = (queue: DurableQueue, index: number) =>
-    queue.outcomes.wait({
-      authenticatedAccount: "AC-kept",
-      challengeSid: sidOf(index),
-      timeoutMs: 60_000,
-    });
+    waitForOutcome(queue, index, 60_000, context.authenticatedAccount);
 
   /** Runs the handlers of what waits; those of one uuid fail. */
   async function handle(queue: DurableQueue, failing = ""): Promise<string[]> {

@@ -1,14 +1,13 @@
 /** The journal that the processes of a queue share, on each engine. */
-import { createHandlers, PermanentError, type PushEvent } from "express-push-verification";
+import { createHandlers, type PushEvent } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import type { Journal, NewEntry } from "../../lib/core/journal/journal";
 import type { EntryKind, Storage } from "../../lib/durable/storage";
 import { queuedEvent, untilStats } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
-import { never, until } from "../support/waiting";
+import { until } from "../support/waiting";
 
 const DAY_MS = 86_400_000;
-const DOWN = () => Promise.reject(new Error("down"));
 const range = (length: number) => Array.from({ length }, (_, index) => index);
 const stored = (kind: EntryKind, share: string, texts: readonly string[]) =>
   texts.map((text) => ({ kind, share, text }));
@@ -186,30 +185,6 @@ export function describeJournal(engine: StoppableEngine): void {
       { kind: "start" },
       { kind: "change", action: "webhook.create" },
     ]);
-  });
-
-  it.each<[what: string, change: Partial<Storage>]>([
-    ["rejects it", { appendEntries: DOWN, trimEntries: DOWN }],
-    ["has no secret", { secret: DOWN }],
-    ["does not reply to it", { appendEntries: never, secret: never, trimEntries: never }],
-  ])("delays nothing when the store %s", async (_what, changed) => {
-    const queue = engine.openChanged(changed);
-    await queue.ready();
-    const handled: string[] = [];
-    const handlers = createHandlers().onAny(({ uuid }) => {
-      handled.push(uuid);
-      if (uuid === "2") throw new PermanentError("no");
-    });
-    queue.work(handlers);
-    const uuids = range(20).map(String);
-    for (const uuid of uuids) {
-      queue.journal!.append(change(uuid));
-      const event = eventFixture("factor.created", { uuid });
-      expect(await queue.store(queuedEvent(event), Infinity)).toBe("new");
-    }
-    await until(() => handled.length === 20);
-    await untilStats(queue, { waiting: 0, active: 0, deadLetters: 1 });
-    await queue.close();
   });
 
   it("is not kept without the option journal", async () => {

@@ -54,6 +54,22 @@ it("a wait whose hint was lost reads its outcome each 3 s", async () => {
   expect(jest.getTimerCount()).toBe(0);
 });
 
+it("rejects the oldest wait beyond maxWaiting", async () => {
+  const storage = { outcomes: async () => [] } as object;
+  const outcomes = new SharedOutcomes(
+    storage as Storage,
+    { name: "q", maxWaiting: 1 } as QueueSettings,
+  );
+  const waits = ["YC1", "YC2"].map((challengeSid) =>
+    outcomes.wait({ authenticatedAccount: "", challengeSid, timeoutMs: 60_000 }),
+  );
+  const codes = waits.map((wait) =>
+    Promise.resolve(wait).catch(({ code }: Error & { code: string }) => code),
+  );
+  outcomes.close();
+  expect(await Promise.all(codes)).toEqual(["OVERLOADED", "CLOSING"]);
+});
+
 it("a wait reads its outcome again when the store can be used again", async () => {
   jest.spyOn(globalThis, "setInterval").mockImplementation(() => ({ unref() {} }) as never);
   const stored: StoredOutcome[] = [];

@@ -8,7 +8,9 @@ import { QueueError } from "../../lib/durable/queue-error";
 import type { ClaimedEvent, Member, NewEvent } from "../../lib/durable/storage";
 import { toNewEvent } from "../../lib/durable/stored-event";
 import { queuedEvent, silent, storeFactor } from "../support/durable";
+import { createReceiver } from "../support/receivers";
 import { createGate, never, nextTurn, until } from "../support/waiting";
+import { ACCOUNT_SID } from "../support/webhook-requests";
 
 // A pause is 20 turns.
 jest.mock("node:timers/promises", () => {
@@ -252,4 +254,50 @@ it("runs no handlers of a claim whose reply comes after the end of the queue", a
   reply();
   for (let turns = 0; turns < 9; turns++) await nextTurn();
   expect(handler).not.toHaveBeenCalled();
+});
+
+const down = () => Promise.reject(new Error("down"));
+it.each<[what: string, change: object]>([
+  ["rejects it", { appendEntries: down, trimEntries: down }],
+  ["has no secret", { secret: down }],
+  ["does not reply to it", { appendEntries: never, secret: never, trimEntries: never }],
+])("a journal delays nothing when the store %s", async (_what, change) => {
+  const claim = jest.fn(async (): Promise<ClaimedEvent[]> => []).mockResolvedValueOnce([readable]);
+  const store = async (events: NewEvent[]) => events.map(({ content }) => content);
+  const done = async () => {};
+  const queue = open({ claim, store, beat: done, finish: done, leave: done, ...change });
+  await queue.ready();
+  const handler = jest.fn();
+  queue.work(createHandlers().onAny(handler));
+  queue.journal?.append({ kind: "change", atMs: Date.now(), status: 200, share: "" });
+  expect(await storeFactor(queue, "a")).toBe("new");
+  await until(() => handler.mock.calls.length > 0);
+  await queue.close();
+});
+
+it("rejects wrong handlers and options of a worker", async () => {
+  const queue = open({ beat: async () => {} });
+  const handlers = createHandlers();
+  const receiver = createReceiver().push;
+  for (const wrong of [handlers, { ...handlers }, receiver, undefined])
+    expect(() => queue.work(wrong as never)).toThrow(TypeError);
+  handlers.onAny(() => {});
+  expect(() => queue.work(handlers, { concurrency: 0 })).toThrow(TypeError);
+  await queue.close();
+});
+
+const ADA = { accountSid: ACCOUNT_SID, entityIdentity: "Zoë" };
+it.each<[what: string, user: object]>([
+  ["an identity in place of the account", { ...ADA, accountSid: ADA.entityIdentity }],
+  ["no account", { entityIdentity: ADA.entityIdentity }],
+  ["an identity that is empty", { ...ADA, entityIdentity: "" }],
+  ["another name", { ...ADA, identity: ADA.entityIdentity }],
+])("rejects as a user %s with a TypeError that does not quote it", async (_what, user) => {
+  const queue = open();
+  for (const operation of ["countUserData", "eraseUserData"] as const) {
+    const error: unknown = await queue[operation](user as never).catch((thrown) => thrown);
+    expect(error).toBeInstanceOf(TypeError);
+    expect(String(error)).not.toContain("Zoë");
+  }
+  await queue.close();
 });

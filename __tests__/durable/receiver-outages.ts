@@ -2,6 +2,7 @@
 import { inspect } from "node:util";
 import type { QueueOptions } from "express-push-verification/durable";
 import { operate, receiveInto, silent } from "../support/durable";
+import { loggerOf } from "../support/receivers";
 import type { StoppableEngine } from "../support/engine";
 import { send } from "../support/servers";
 import { countTime, testSignal, until } from "../support/waiting";
@@ -57,7 +58,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
       const closed = await receive();
       const closing = { code: "CLOSING", status: 503 };
       const rejected = expect(closed.queue.ready()).rejects.toMatchObject(closing);
-      await closed.queue.close({ deadlineMs: 50 });
+      await closed.queue.close();
       await rejected;
 
       await outage.end();
@@ -87,8 +88,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
       const fails = () => {
         throw new Error("the logger is broken");
       };
-      const throwing = { debug: fails, info: fails, warn: fails, error: fails };
-      const app = await receive({ logger: throwing });
+      const app = await receive({ logger: loggerOf(fails) });
       const hurried = await receive({ storeTimeoutMs: 500 });
       const closing = await receive();
       for (const { queue } of [app, hurried, closing]) await queue.ready();

@@ -5,7 +5,6 @@ import { describeContract } from "./contract";
 import { describeForeignRows } from "./foreign-rows";
 import { describeFormats } from "./formats";
 import { describeJournal } from "./journal";
-import { describeMissingWebhooks } from "./missing-webhooks";
 import { describeReceiverOutages } from "./receiver-outages";
 import { describeTimes } from "./times";
 import { describeUserData } from "./user-data";
@@ -19,7 +18,6 @@ export const SUITES: readonly (readonly [title: string, suite: EngineSuite])[] =
   ["the journal", describeJournal],
   ["the data of a user", describeUserData],
   ["stores of other versions", describeFormats],
-  ["waits whose webhook is missing", ({ open }) => describeMissingWebhooks(open)],
 ];
 
 export const SQL_SUITES: typeof SUITES = [

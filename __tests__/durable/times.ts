@@ -1,16 +1,16 @@
 /** What a queue forgets, and when, on the clock of its store, which the tests move; run on each engine. */
-import { createHandlers } from "express-push-verification";
+import { createHandlers, type ChallengeEvent } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
-import { eventFixture } from "express-push-verification/testing";
 import { STALLED } from "../../lib/durable/lease";
 import { toOutcome } from "../../lib/core/delivery/outcome";
 import {
   entityIdentity,
-  queuedEvent,
   receiveInto,
+  responseOf,
   sidOf,
   storeFactor,
   untilStats,
+  waitForOutcome,
 } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { until } from "../support/waiting";
@@ -61,10 +61,8 @@ export function describeTimes(engine: StoppableEngine): void {
   }
 
   it("uuids and outcomes end at their own times", async () => {
-    const challenge = { authenticatedAccount: "", challengeSid: sidOf(1) };
-    const event = eventFixture("challenge.approved", { uuid: "a", challenge_sid: sidOf(1) });
-    const findOutcome = (timeoutMs: number) => queue.outcomes.wait({ ...challenge, timeoutMs });
-    expect(await queue.store(queuedEvent(event), Infinity)).toBe("new");
+    const approval = responseOf("a", 1);
+    expect(await queue.store(approval, Infinity)).toBe("new");
     const worker = queue.work(handlers);
     for (const [passedMs, result, hasOutcome] of [
       [960_000, "duplicate", true],
@@ -74,10 +72,11 @@ export function describeTimes(engine: StoppableEngine): void {
       [90_000, "new", true],
     ] as const) {
       await engine.passTime(passedMs);
-      if (hasOutcome) expect(await queue.store(queuedEvent(event), Infinity)).toBe(result);
-      if (hasOutcome)
-        expect(await findOutcome(60_000)).toHaveProperty("type", "challenge.approved");
-      else await expect(findOutcome(200)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+      const found = waitForOutcome(queue, 1, hasOutcome ? 60_000 : 200);
+      if (hasOutcome) {
+        expect(await queue.store(approval, Infinity)).toBe(result);
+        expect(await found).toHaveProperty("type", "challenge.approved");
+      } else await expect(found).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
     }
     await until(() => handled.length === 3);
     await worker.close();
@@ -88,9 +87,7 @@ export function describeTimes(engine: StoppableEngine): void {
   // Redis ends a key by its own clock.
   if (engine.kind !== "redis") {
     it("uuids and outcomes of a clock that was a year ahead end as new ones", async () => {
-      const event = eventFixture("challenge.approved", { challenge_sid: sidOf(1) });
-      const wait = { authenticatedAccount: "", challengeSid: sidOf(1), timeoutMs: 60_000 };
-      await queue.store(queuedEvent(event), Infinity);
+      await queue.store(responseOf("a", 1), Infinity);
       const worker = queue.work(handlers);
       await until(() => handled.length === 1);
       await worker.close();
@@ -99,7 +96,7 @@ export function describeTimes(engine: StoppableEngine): void {
       await until(async () => !/lasting (uuid|outcome)/.test(await listKept()));
       await engine.passTime(1_010_000);
       await until(async () => !(await listKept()).includes("uuid"));
-      expect(await queue.outcomes.wait(wait)).toHaveProperty("type", "challenge.approved");
+      expect(await waitForOutcome(queue, 1)).toHaveProperty("type", "challenge.approved");
       await engine.passTime(1_010_000);
       await untilEmpty();
     });
@@ -177,23 +174,17 @@ export function describeTimes(engine: StoppableEngine): void {
     const other = engine.open(TIMES);
     one.queue.work(push.onAny(() => {}).handlers);
     await untilStats(other, { workers: 1 });
-    const approvalOf = (index: number) =>
-      eventFixture("challenge.approved", { uuid: `${index}`, challenge_sid: sidOf(index) });
+    const approvalOf = (index: number) => responseOf(String(index), index);
+    const outcomeOf = (index: number) => toOutcome(approvalOf(index).event as ChallengeEvent);
     const makes: ((index: number) => unknown)[] = [
-      (index: number) => one.queue.store(queuedEvent(approvalOf(index)), Infinity),
-      (index: number) => one.queue.outcomes.record("", toOutcome(approvalOf(index))),
+      (index) => one.queue.store(approvalOf(index), Infinity),
+      (index) => one.queue.outcomes.record("", outcomeOf(index)),
     ];
     for (const [first, make] of makes.entries()) {
       // Both are stored, and announced, at a time.
       const indexes = [first, first + 2];
       const waits = [one.queue, other].flatMap((by) =>
-        indexes.map((index) =>
-          by.outcomes.wait({
-            authenticatedAccount: "",
-            challengeSid: sidOf(index),
-            timeoutMs: 60_000,
-          }),
-        ),
+        indexes.map((index) => waitForOutcome(by, index)),
       );
       // Until their first reads have found nothing.
       for (let reads = 0; reads < 5; reads++) await Promise.all([one.queue.stats(), other.stats()]);

@@ -37,22 +37,28 @@ export async function receiveInto(
   queue: DurableQueue,
   receiverOptions: Partial<PushWebhooksOptions> = {},
 ) {
-  return { queue, ...(await receive({ queue: closeLater(queue), ...receiverOptions })) };
-}
-
-export async function receive(options: Partial<PushWebhooksOptions>) {
-  const settings = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent };
-  const push = closeLater(pushWebhooks({ ...settings, ...options }));
+  const settings = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent, queue };
+  closeLater(queue);
+  const push = closeLater(pushWebhooks({ ...settings, ...receiverOptions }));
   const port = await startServer((req, res) => void push(req, res));
-  return {
-    push,
-    port,
-    deliver: async (request: TestRequest) => (await send(port, request)).status,
-  };
+  const deliver = async (request: TestRequest) => (await send(port, request)).status;
+  return { queue, push, port, deliver };
 }
 
 export const storeFactor = (queue: DurableQueue, uuid: string, deadlineAtMs = Infinity) =>
   queue.store(queuedEvent(eventFixture("factor.created", { uuid })), deadlineAtMs);
+
+/** A response to the challenge with this number. */
+export const responseOf = (uuid: string, index: number, type: "approved" | "denied" = "approved") =>
+  queuedEvent(eventFixture(`challenge.${type}`, { uuid, challenge_sid: sidOf(index) }));
+
+/** Waits for the outcome of the challenge with this number. */
+export const waitForOutcome = (
+  { outcomes }: DurableQueue,
+  index: number,
+  timeoutMs = 60_000,
+  authenticatedAccount = "",
+) => outcomes.wait({ authenticatedAccount, challengeSid: sidOf(index), timeoutMs });
 
 export const untilStats = (queue: DurableQueue, expected: Partial<QueueStats>) =>
   until(async () => {

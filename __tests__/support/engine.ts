@@ -9,8 +9,7 @@ import {
   type PostgresQueueOptions,
   type RedisQueueOptions,
 } from "express-push-verification/durable";
-import { createQueue, type Engine } from "../../lib/durable/queue";
-import type { QueueSettings } from "../../lib/durable/queue-options";
+import type { Engine } from "../../lib/durable/queue";
 import { createChildProcesses } from "./child-processes";
 import { closeLater, closeOpened, patient } from "./durable";
 
@@ -25,7 +24,7 @@ export interface EngineOutage {
 }
 
 /** The format of the store of an engine, as other versions of the package write it. */
-export interface EngineFormat {
+interface EngineFormat {
   codes: "FILE" | "POSTGRES" | "REDIS";
   set(numbers: { schema: number; events: number }): unknown;
   /** Makes it a store from before the first format; undefined where that is an empty one. */
@@ -37,7 +36,7 @@ export interface EngineFormat {
   restore(dump: Buffer): unknown;
 }
 
-export interface EngineUnderTest {
+interface EngineUnderTest {
   kind: keyof typeof ENGINES;
   /** Before each test: creates an empty queue. */
   start(): unknown;
@@ -57,8 +56,8 @@ export interface EngineUnderTest {
   failures: (EngineOutage & { error: string })[];
   /** Makes the times of the store earlier: as if so much time had passed. */
   passTime(ms: number): unknown;
-  /** Creates its storage, which is not connected, and what {@link createQueue} needs beside it. */
-  createStorage(): [engine: Engine, settings: QueueSettings];
+  /** Creates its storage, which is not connected. */
+  createStorage(): Engine;
   /**
    * Lists the kinds of the rows, or of the keys, that are not those of the set-up. What should end
    * within `longestMs` and does not is "lasting".
@@ -77,7 +76,6 @@ type EngineOptions = Partial<Omit<RedisQueueOptions & PostgresQueueOptions, "con
 /** An engine with queues and processes, which are closed and killed after the test. */
 export type StoppableEngine = EngineUnderTest & {
   open(options?: EngineOptions): DurableQueue;
-  openChanged(change: Partial<Engine>): DurableQueue;
   openStorage(): Promise<Engine>;
   /** Lets the test leave these kinds of {@link EngineUnderTest.listKept}, as a process that is killed. */
   leave(...kinds: string[]): void;
@@ -117,12 +115,8 @@ export function runSuite<Own>(suite: EngineSuite<Own>, engine: EngineUnderTest &
       return processes.start([engine.kind, JSON.stringify(engine.place()), ...args], onMessage);
     },
     killProcess: processes.kill,
-    openChanged: (change) => {
-      const [storage, settings] = engine.createStorage();
-      return closeLater(createQueue(Object.assign(storage, change), { ...settings, ...patient }));
-    },
     async openStorage() {
-      const [storage] = engine.createStorage();
+      const storage = engine.createStorage();
       await closeLater(storage).connect(() => {});
       return storage;
     },

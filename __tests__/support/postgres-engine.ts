@@ -76,8 +76,7 @@ export function describeOnPostgres(
       passTime: (ms) => server.query(ageRows(`${schema()}.`, ms)),
       createStorage() {
         const place = { name, connection: server.url, schema: schema(), logger: silent };
-        const settings = resolvePostgresOptions(place);
-        return [new ServerStorage(settings), settings];
+        return new ServerStorage(resolvePostgresOptions(place));
       },
       async listKept(longestMs) {
         if (!server.isUp() || !(await hasTables())) return [];

@@ -77,10 +77,16 @@ async function listKeys({ redis }: RedisServer, longestMs: number): Promise<stri
   return (await Promise.all(kinds)).flat().toSorted();
 }
 
-/** Runs a suite with a Redis for each test. */
+/** The server of suites that leave its settings as they are. */
+let shared: Promise<RedisServer> | undefined;
+
+afterAll(stopRedis);
+
+/** Runs a suite with a Redis for each test, or with one for all such suites of a file. */
 export function describeOnRedis(
   title: string,
   suite: EngineSuite<{ server(): RedisServer }>,
+  isShared = false,
 ): void {
   describeWithRedis(`redisQueue: ${title}`, () => {
     let server: RedisServer;
@@ -92,21 +98,21 @@ export function describeOnRedis(
       kind: "redis",
       server: () => server,
       async start() {
-        server = await startRedis();
+        server = await (isShared ? (shared ??= startRedis()) : startRedis());
+        if (!server.isUp()) await server.start();
+        await server.redis.flushall();
       },
       place: () => ({ name, connection: server.url }),
       async stop() {
         server.thaw();
-        await stopRedis();
+        if (!isShared) await stopRedis();
       },
       freeze,
       keepsRuns: false,
       kill,
       passTime: (ms) => server.redis.eval(PASS_TIME, 0, ms),
-      createStorage() {
-        const settings = resolveRedisOptions({ name, connection: server.url, logger: silent });
-        return [new RedisStore(settings), settings];
-      },
+      createStorage: () =>
+        new RedisStore(resolveRedisOptions({ name, connection: server.url, logger: silent })),
       listKept: (longestMs) => (server.isUp() ? listKeys(server, longestMs) : []),
       outages: [{ name: "is stopped", begin: () => server.stop(), end }, kill, freeze],
       format: {

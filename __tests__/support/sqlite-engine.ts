@@ -38,10 +38,7 @@ export function describeOnSqlite(title: string, suite: EngineSuite): void {
       outages: [freeze],
       failures: [],
       passTime: (ms) => void execute(file, ageRows("", ms)),
-      createStorage() {
-        const settings = resolveSqliteOptions({ name, file, logger: silent });
-        return [createFileStorage(settings), settings];
-      },
+      createStorage: () => createFileStorage(resolveSqliteOptions({ name, file, logger: silent })),
       listKept(longestMs) {
         const tables = query(file, "select name from sqlite_master where name = 'member'");
         const rows = tables.length === 0 ? [] : query(file, listRows("", longestMs));

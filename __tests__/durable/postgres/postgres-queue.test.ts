@@ -29,16 +29,16 @@ import {
   closeLater,
   QUEUE_NAME,
   queuedEvent,
-  sidOf,
+  responseOf,
   silent,
   storeFactor,
-  untilStats,
+  waitForOutcome,
 } from "../../support/durable";
 import { createPostgres, type ServerOptions } from "../../support/postgres";
 import { describeOnPostgres } from "../../support/postgres-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { mountSmallDisk } from "../../support/small-disk";
-import { createGate, until } from "../../support/waiting";
+import { until } from "../../support/waiting";
 
 const disk = mountSmallDisk("size=160m,mode=777");
 const BACKLOG = 20_000;
@@ -78,8 +78,7 @@ describeOnPostgres("its own promises", (app) => {
 
   it("leaves no connection of an attempt that was rejected", async () => {
     await app.server().set("fsync", "off");
-    const [storage] = app.createStorage();
-    closeLater(storage);
+    const storage = closeLater(app.createStorage());
     for (let attempt = 0; attempt < 3; attempt++)
       await expect(storage.connect(() => {})).rejects.toThrow(QueueError);
     const untilConnections = (count: number) =>
@@ -98,12 +97,6 @@ describeOnPostgres("its own promises", (app) => {
       await expect(ready).rejects.toThrow(`no queue named order; it has: ${found}`);
     }
     expect(await app.server().query("select name from known.queue")).toEqual([{ name: "orders" }]);
-  });
-
-  it("gets one schema from processes that start at a time", async () => {
-    const queues = Array.from({ length: 4 }, () => open({ schema: "together" }));
-    await Promise.all(queues.map((queue) => queue.ready()));
-    expect(await app.server().query("select version from together.version")).toHaveLength(1);
   });
 
   it("names the owner of the tables to a role that may not migrate them", async () => {
@@ -145,23 +138,16 @@ describeOnPostgres("its own promises", (app) => {
     }
   });
 
-  it("keeps uuids, outcomes and counts of two queues in one schema apart", async () => {
+  it("keeps uuids and outcomes of two queues in one schema apart", async () => {
     const [staging, production] = [open({ name: "staging" }), open({ name: "production" })];
-    const wait = { authenticatedAccount: "", challengeSid: sidOf(1) };
     const waits = Promise.allSettled([
-      staging.outcomes.wait({ ...wait, timeoutMs: 60_000 }),
-      production.outcomes.wait({ ...wait, timeoutMs: 500 }),
+      waitForOutcome(staging, 1),
+      waitForOutcome(production, 1, 500),
     ]);
-    const denied = eventFixture("challenge.denied", { challenge_sid: sidOf(1), uuid: "u" });
-    expect(await staging.store(queuedEvent(denied), Infinity)).toBe("new");
+    const denied = responseOf("u", 1, "denied");
+    expect(await staging.store(denied, Infinity)).toBe("new");
     expect((await waits).map(({ status }) => status)).toEqual(["fulfilled", "rejected"]);
-    expect(await production.store(queuedEvent(denied), Infinity)).toBe("new");
-    const { opened, open: finish } = createGate();
-    staging.work(createHandlers().onAny(() => opened));
-    await untilStats(staging, { active: 1 });
-    const stats = await production.stats();
-    finish();
-    expect(stats).toMatchObject({ waiting: 1, active: 0, workers: 0 });
+    expect(await production.store(denied, Infinity)).toBe("new");
   });
 
   it("neither reads nor changes another queue of its schema", async () => {

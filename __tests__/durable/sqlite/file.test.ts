@@ -3,7 +3,6 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { createHandlers, type Logger } from "express-push-verification";
 import { sqliteQueue, type DurableQueue, type QueueError } from "express-push-verification/durable";
-import { eventFixture } from "express-push-verification/testing";
 import { createFileStorage } from "../../../lib/durable/sqlite/file-storage";
 import { canShare, connect } from "../../../lib/durable/sqlite/node-sqlite";
 import { resolveSqliteOptions } from "../../../lib/durable/sqlite/options";
@@ -11,10 +10,10 @@ import {
   closeLater,
   closeOpened,
   patient,
-  queuedEvent,
-  sidOf,
+  responseOf,
   silent,
   storeFactor,
+  waitForOutcome,
 } from "../../support/durable";
 import { itNeeds } from "../../support/platform";
 import { mountSmallDisk } from "../../support/small-disk";
@@ -93,15 +92,8 @@ it("makes dead letters of events whose numbers node:sqlite cannot read", async (
   execute(file, "UPDATE event SET failed_at = id, id = (1 << 60) + id WHERE id IN (2, 3)");
   const queue = await openReady(file);
   insertOutcome("(1 << 60) + 1");
-  const challengeSid = sidOf(1);
-  const approval = eventFixture("challenge.approved", { uuid: "u4", challenge_sid: challengeSid });
-  await queue.store(queuedEvent(approval), Infinity);
-  const outcome = await queue.outcomes.wait({
-    authenticatedAccount: "",
-    challengeSid,
-    timeoutMs: 60_000,
-  });
-  expect(outcome).toHaveProperty("type", "challenge.approved");
+  await queue.store(responseOf("u4", 1), Infinity);
+  expect(await waitForOutcome(queue, 1)).toHaveProperty("type", "challenge.approved");
   const handled: string[] = [];
   queue.work(createHandlers().onAny(({ uuid }) => void handled.push(uuid)));
   await until(async () => handled.length === 2 && (await queue.stats()).deadLetters === 3);
@@ -136,15 +128,8 @@ it.each([
     const file = await createQueueFile();
     const queue = await openReady(file);
     insert(file);
-    const challengeSid = sidOf(1);
-    const approval = eventFixture("challenge.approved", { uuid: "b", challenge_sid: challengeSid });
-    expect(await queue.store(queuedEvent(approval), Infinity)).toBe("new");
-    const outcome = await queue.outcomes.wait({
-      authenticatedAccount: "",
-      challengeSid,
-      timeoutMs: 60_000,
-    });
-    expect(outcome).toHaveProperty("type", "challenge.approved");
+    expect(await queue.store(responseOf("b", 1), Infinity)).toBe("new");
+    expect(await waitForOutcome(queue, 1)).toHaveProperty("type", "challenge.approved");
     await queue.close();
     insert(file);
     expect(await storeFactor(await openReady(file), "c")).toBe("new");
