@@ -2,37 +2,23 @@
 import { randomInt } from "node:crypto";
 import { once } from "node:events";
 import type { ChildProcess } from "node:child_process";
-import { request, type IncomingMessage, type ServerResponse } from "node:http";
 import { join } from "node:path";
 import { createChildProcesses } from "./child-processes";
 import type { ConsoleProcessSettings, Work } from "./console-process";
 import { startEmulator } from "./emulators";
 import { startPostgres } from "./postgres";
-import { startServer } from "./servers";
+import { passOn, startServer } from "./servers";
 import { clientOptions } from "./upstream";
 import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID } from "./webhook-requests";
 
 /** A build of the app: its name, and what differs from the others. */
-export interface Build {
+interface Build {
   name: string;
   suffix?: string;
   authToken?: string | string[];
 }
 
 const WEB_PROCESSES = 3;
-
-function passOn(port: number, req: IncomingMessage, res: ServerResponse, more: object = {}): void {
-  const { method, headers, url: path } = req;
-  const sent = { agent: false, port, host: "127.0.0.1", method, path };
-  const passed = request({ ...sent, headers: { ...headers, ...more } }, (response) => {
-    res.writeHead(response.statusCode ?? 502, response.headers);
-    response.pipe(res);
-  });
-  // The other end has gone.
-  passed.on("error", () => res.destroy());
-  res.on("close", () => passed.destroy());
-  req.pipe(passed);
-}
 
 export type Cluster = Awaited<ReturnType<typeof startCluster>>;
 

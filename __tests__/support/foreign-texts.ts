@@ -11,14 +11,14 @@ export const TOKEN = "5b0e8c7f41d94a2e8f6d3c2b1a097e65";
 export const URL_HERE = "https://app.example.test/webhooks/push";
 
 /** The receiver that an attacker wants to deceive: its publicUrl and extraParameters. */
-export interface Target {
+interface Target {
   url: string;
   declared: readonly string[];
   /** The challenge that the attacker wants to be approved, as an event; any by default. */
   approval?: Readonly<Record<string, string>>;
 }
 
-export function signText(text: string): string {
+function signText(text: string): string {
   return createHmac("sha1", TOKEN).update(text, "utf8").digest("base64");
 }
 

@@ -1,7 +1,7 @@
 import lacks from "./platform.json";
 
 /** What a test needs and a platform may lack; the table is platform.json. */
-export type Need = keyof typeof lacks;
+type Need = keyof typeof lacks;
 
 export const has = (need: Need): boolean => lacks[need].platforms.includes(process.platform);
 

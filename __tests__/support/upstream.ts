@@ -94,7 +94,7 @@ export async function startUpstream() {
   };
 }
 
-export type Upstream = Awaited<ReturnType<typeof startUpstream>>;
+type Upstream = Awaited<ReturnType<typeof startUpstream>>;
 
 export function useUpstream(): Upstream {
   const upstream = {} as Upstream;

@@ -32,7 +32,7 @@ export interface TestRequest {
   body: string | undefined;
 }
 
-export interface TestRequestOptions {
+interface TestRequestOptions {
   authToken?: string;
   publicUrl?: string;
   method?: "POST" | "GET";
