@@ -146,3 +146,11 @@ it.each<[what: string, exit: number, run: () => Promise<number>]>([
   expect(row.split("|")[3]?.trim()).toMatch(new RegExp(`^${exit}\\b`));
   expect(await run()).toBe(exit);
 });
+
+it("an attempt ends with its outcome", async () => {
+  shown = { status: "approved" };
+  const { post, wait } = await begin();
+  expect(await wait()).toBe(200);
+  expect(await wait()).toBe(404);
+  expect((await post("/login/unknown")).status).toBe(404);
+});

@@ -98,7 +98,6 @@ describe("README and docs", () => {
       await until(() => running.size === 0);
     });
 
-    /** Starts a file of the documents by its command. */
     function start(command: string, block: string, port: string) {
       const [, ...words] = command.trim().split(" ");
       const args = ["--import", "tsx", join(folder, `${block}.ts`)];
@@ -179,13 +178,12 @@ describe("README and docs", () => {
 
   describe("have code that runs:", () => {
     const listening: Server[] = [];
-    // The API of the service that creates a challenge and confirms a login: every challenge of eventRequest() is approved.
+    // The API of the service, which confirms every challenge of eventRequest().
     const api = createServer((req, res) => {
-      const [, identity = "", sid = CHALLENGE_SID] =
-        /Entities\/([^/]+)\/Challenges(?:\/(\w+))?$/.exec(req.url ?? "") ?? [];
-      const sids = { sid, service_sid: SERVICE_SID, factor_sid: FACTOR_SID };
-      const answer = { status: "approved", date_responded: new Date().toISOString() };
-      res.end(JSON.stringify({ ...sids, ...answer, identity: decodeURIComponent(identity) }));
+      const [, identity] = /Entities\/([^/]+)/.exec(req.url ?? "") ?? [];
+      const sids = { sid: CHALLENGE_SID, service_sid: SERVICE_SID, factor_sid: FACTOR_SID };
+      const answer = { status: "approved", date_responded: new Date().toISOString(), identity };
+      res.end(JSON.stringify({ ...sids, ...answer }));
     });
     beforeAll(async () => void (await once(api.listen(0, "127.0.0.1"), "listening")));
     afterAll(() => void api.close().closeAllConnections());
@@ -227,10 +225,8 @@ describe("README and docs", () => {
       for (const server of listening) {
         const { port } = server.address() as AddressInfo;
         const request = { ...eventRequest("challenge.approved"), path: "/webhooks/push" };
-        const logins = code.includes('"/login"') ? await startLogins(port) : undefined;
         expect(await send(port, request)).toHaveProperty("status", 200);
         expect(await send(port, { ...request, body: "x=1" })).toHaveProperty("status", 403);
-        if (logins !== undefined) expect(await logins.finish()).toEqual(LOGIN_STATUSES);
       }
     }
 
@@ -238,11 +234,6 @@ describe("README and docs", () => {
     const runs = ({ recipe, code }: DocsBlock) =>
       !isTest({ code }) && recipe !== "durable" && recipe !== "service";
     it.each(named(blocks.filter(runs)))("%s", async (name, code) => {
-      // The functions that the login example declares as the app's own code.
-      Object.assign(globalThis, {
-        checkPassword: ({ user }: { user: string }) => Promise.resolve(user),
-        findFactorSid: () => Promise.resolve(FACTOR_SID),
-      });
       const exported = require(join(folder, `${name}.ts`)) as Record<string, unknown>;
       await tryServers(code);
       if (typeof exported.POST === "function") await runRoute(exported.POST as Route);
@@ -272,31 +263,6 @@ function listCommands() {
       const path = words.slice(0, isGroup ? 2 : 1).filter((word) => !word.startsWith("--"));
       return { line, path, flags: words.filter((word) => word.startsWith("--")) };
     });
-}
-
-/** Of the user of the approval, of that user again, of another user, and of an unknown attempt. */
-const LOGIN_STATUSES = [200, 404, 403, 404];
-
-/** Begins logins whose challenge is approved by `user-7f3a-22`, its user and another one. */
-async function startLogins(port: number) {
-  const headers = { "content-type": "application/json" };
-  const post = (path: string, body?: object) =>
-    send(port, { method: "POST", path, headers, body: body && JSON.stringify(body) });
-  const begin = async (user: string) => {
-    const begun = await post("/login", { user });
-    expect(begun.status).toBe(201);
-    return `/login/${((await begun.json()) as { attempt: string }).attempt}`;
-  };
-  const own = await begin("user-7f3a-22");
-  const foreign = await begin("mallory");
-  const waits = Promise.all([post(own), post(foreign)]);
-  return {
-    async finish(): Promise<number[]> {
-      const [owner, other] = await waits;
-      const later = [await post(own), await post("/login/1")];
-      return [owner, later[0], other, later[1]].map((response) => response?.status ?? 0);
-    },
-  };
 }
 
 type Route = (request: Request) => Promise<Response>;
