@@ -23,14 +23,15 @@ export function testSubcommands(open: () => { store: string; queue: DurableQueue
       runCommand(["queue", ...line.split(" "), "--name", name], { PUSH_QUEUE: store });
     // A queue that has workers exists, also before its first event.
     await until(async () => (await run("stats")).code === 0);
-    for (const [index, uuid] of [HOSTILE_UUID, crypto.randomUUID()].entries()) {
-      expect(await receive(eventRequest("factor.created", { uuid }))).toBe(200);
+    const [uuid, discarded] = [crypto.randomUUID(), crypto.randomUUID()];
+    for (const [index, one] of [HOSTILE_UUID, uuid, discarded].entries()) {
+      expect(await receive(eventRequest("factor.created", { uuid: one }))).toBe(200);
       await until(async () => (await queue.stats()).deadLetters === index + 1);
     }
-    const [, { uuid, account_sid }] = events as [PushEvent, PushEvent];
+    const { account_sid } = events[0] as PushEvent;
     await until(async () => {
       const stats = JSON.parse((await run("stats --json")).stdout) as QueueStats;
-      return stats.waiting === 0 && stats.deadLetters === 2 && stats.workers === 1;
+      return stats.waiting === 0 && stats.deadLetters === 3 && stats.workers === 1;
     });
     const known = expect.stringMatching(/(?=.*misspelt).*\bcli\b/);
     for (const line of [
@@ -47,22 +48,33 @@ export function testSubcommands(open: () => { store: string; queue: DurableQueue
     expect(deadLetters).toMatchObject({ code: 0, stderr: "" });
     expect(deadLetters.stdout).toMatch(`${uuid}\t${account_sid}\t\tfactor.created\t1\t`);
     const json = await run("dead-letters --json");
-    expect(JSON.parse(json.stdout)).toMatchObject([{ uuid: HOSTILE_UUID }, { uuid, attempts: 1 }]);
+    const shown = [{ uuid: HOSTILE_UUID }, { uuid, attempts: 1 }, { uuid: discarded }];
+    expect(JSON.parse(json.stdout)).toMatchObject(shown);
     expect((deadLetters.stdout + json.stdout).replaceAll(/[\t\n]/g, "")).not.toMatch(CONTROL);
     expect(deadLetters.stdout + json.stdout).not.toContain("user-7f3a-22");
 
     expect(await run("retry")).toMatchObject({ code: 2, stderr: expect.stringMatching("--all") });
     expect(await run(`retry ${uuid} --all`)).toHaveProperty("code", 2);
-    expect(await run("retry no-such-uuid")).toMatchObject({ code: 1 });
     isFixed = true;
-    expect(await run(`retry ${uuid}`)).toMatchObject({ code: 0, stdout: "retried 1\n" });
-    await until(() => events.length === 3);
-    const missing = { code: 1, stdout: "There is no such dead letter.\n" };
-    expect(await run(`discard ${uuid}`)).toMatchObject(missing);
-    const all = await run("retry --all --json");
-    expect(all.code).toBe(0);
-    expect(JSON.parse(all.stdout)).toEqual({ retried: 1 });
-    expect(await run("retry --all")).toHaveProperty("code", 0);
+    const missing = "There is no such dead letter.\n";
+    const ofOther = `--account-sid AC${"0".repeat(32)}`;
+    for (const [line, code, stdout] of [
+      [`retry ${uuid} ${ofOther}`, 1, missing],
+      ["retry none --json", 1, { retried: 0 }],
+      [`discard ${uuid} ${ofOther}`, 1, missing],
+      ["discard none --json", 1, { discarded: 0 }],
+      [`discard ${discarded}`, 0, "discarded 1\n"],
+      [`retry ${uuid}`, 0, "retried 1\n"],
+      [`discard ${uuid} --json`, 1, { discarded: 0 }],
+      ["retry --all --json", 0, { retried: 1 }],
+      ["retry --all", 0, missing],
+    ] as const) {
+      const ended = await run(line);
+      const found = typeof stdout === "string" ? ended.stdout : JSON.parse(ended.stdout);
+      const expected = { line, code, found: stdout, stderr: "" };
+      expect({ line, code: ended.code, found, stderr: ended.stderr }).toEqual(expected);
+    }
+    await until(() => events.length === 5);
 
     expect(await receive(eventRequest("challenge.approved"))).toBe(200);
     const user = `${entityIdentity} --account-sid ${account_sid}`;
@@ -82,7 +94,8 @@ export function testSubcommands(open: () => { store: string; queue: DurableQueue
         counts,
       });
     }
-    expect((await run(`count-user ${user}`)).stdout).toMatch(/^COUNT\tVALUE\nwaiting\t0\n/);
+    for (const line of ["count-user", "erase-user"])
+      expect((await run(`${line} ${user}`)).stdout).toMatch(/^COUNT\tVALUE\nwaiting\t0\n/);
     const wrong = await run("erase-user ada --account-sid user-7f3a-22");
     expect(wrong).toMatchObject({ code: 2, stdout: "" });
     expect(wrong.stderr).toMatch("accountSid");

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { rootCertificates } from "node:tls";
 import { Queue } from "bullmq";
 import { postgresQueue, redisQueue } from "express-push-verification/durable";
 import { createCertificate } from "../support/certificate";
+import { useFolder } from "../support/folders";
 import { findFreePort } from "../support/ports";
 import {
   describeWithPostgres,
@@ -18,10 +18,8 @@ import { runCommand, startCommand } from "../support/terminals";
 import { countTime, nextTurn } from "../support/waiting";
 import { testSubcommands } from "./queue-subcommands";
 
-const folder = mkdtempSync(join(tmpdir(), "push-tls-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = useFolder();
 
-/** Expects that a store can be used with the authority of its certificate, and with no other. */
 async function expectAuthority(url: string, cert: string): Promise<void> {
   const run = (ca: string) =>
     runCommand(["queue", "stats", "--name", "cli", "--queue", url, "--ca", ca]);

@@ -10,7 +10,6 @@ let emulator: Emulator;
 beforeEach(async () => void (emulator = await startEmulator()));
 afterEach(stopEmulators);
 
-/** Starts `keys list`, with the token in the environment unless told otherwise. */
 function listKeys({ env = {}, isTTY = false, token = emulator.authToken, json = false } = {}) {
   const settings = { ...envOf(emulator), PUSH_AUTH_TOKEN: token, ...env };
   return startCommand(["keys", "list", ...(json ? ["--json"] : [])], settings, { isTTY });

@@ -1,17 +1,18 @@
 /** examples/deploy/alerts.yaml: its metrics are those of the package, and Prometheus loads and tries it. */
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { collectMetrics } from "express-push-verification";
 import type { QueueStats } from "../../lib/durable/storage";
 import { DIAGNOSTIC_NAMES } from "../../lib/core/observability/diagnostics";
 import { STATUS_BY_CODE } from "../../lib/core/errors/codes";
 import { readText, ROOT } from "../support/docs";
+import { useFolder } from "../support/folders";
 import { needs } from "../support/needs";
 
 const FILE = "examples/deploy/alerts.yaml";
 const rules = readText(FILE);
+const folder = useFolder();
 const { PUSH_TEST_PROMTOOL = "promtool" } = process.env;
 const { it: itWithPromtool } = needs(
   spawnSync(PUSH_TEST_PROMTOOL, ["--version"]).status === 0,
@@ -84,7 +85,6 @@ it("has a case for each alert", () => {
 });
 
 itWithPromtool("fires each alert in Prometheus only when it should", () => {
-  const folder = mkdtempSync(join(tmpdir(), "push-alerts-"));
   const tests = Object.entries(CASES).flatMap(([alertname, cases]) =>
     cases.map((series, index) => ({
       interval: "1m",
@@ -109,7 +109,6 @@ itWithPromtool("fires each alert in Prometheus only when it should", () => {
   const { stdout, stderr, status } = spawnSync(PUSH_TEST_PROMTOOL, ["test", "rules", file], {
     encoding: "utf8",
   });
-  rmSync(folder, { recursive: true });
   expect({ status, said: status === 0 ? "" : stdout + stderr }).toEqual({ status: 0, said: "" });
 });
 
