@@ -60,8 +60,14 @@ const METHODS: Record<string, (sid: string) => Run> = {
   "webhooks.create": () => (client, signal) => client.webhooks.create(WEBHOOK, { signal }),
   "webhooks.update": (sid) => (client, signal) => client.webhooks.update(sid, {}, { signal }),
   "webhooks.delete": (sid) => (client, signal) => client.webhooks.delete(sid, { signal }),
-  "webhooks.ensure": () => (client, signal) =>
-    client.webhooks.ensure({ ...WEBHOOK, webhook_url: "https://new.example.test/" }, { signal }),
+  // Creates one, and changes another one.
+  "webhooks.ensure": () => async (client, signal) => {
+    const friendly_name = crypto.randomUUID();
+    for (const end of [friendly_name, "0"]) {
+      const webhook_url = `https://hooks.example.test/${end}`;
+      await client.webhooks.ensure({ ...WEBHOOK, friendly_name, webhook_url }, { signal });
+    }
+  },
   "webhooks.check": () => (client, signal) =>
     client.webhooks.check(createReceiver().push, { signal }),
   "challenges.fetch": () => (client, signal) =>
@@ -154,7 +160,11 @@ it("sendRequest ends before and while it waits", async () => {
   await isSent;
   stop.abort(REASON);
   for (const aborted of [running, sendRequest(request, { signal: stop.signal })]) {
-    await expect(aborted).rejects.toMatchObject({ code: "ABORTED", cause: REASON });
+    await expect(aborted).rejects.toMatchObject({
+      code: "ABORTED",
+      isConnectionFailure: false,
+      cause: REASON,
+    });
     expect(getEventListeners(stop.signal, "abort")).toEqual([]);
   }
 });

@@ -1,5 +1,5 @@
 /** Factors and challenges by methods and by the control API; specification.test.ts has their states. */
-import { createEmulator } from "express-push-verification/emulator";
+import { AS_PUBLIC_SERVICE, createEmulator } from "express-push-verification/emulator";
 import { isTotpCode } from "../../lib/emulator/resources/totp";
 import { callApi, startEmulator, startReceiver, stopEmulators } from "../support/emulators";
 import { nextTurn } from "../support/waiting";
@@ -111,25 +111,26 @@ describe("factors and challenges", () => {
     const factor = await call("POST", "factors", { entity_identity: "u1", metadata: { os: "x" } });
     const unverified = { entity_identity: "u1", status: "unverified" };
     expect(factor).toMatchObject({ status: 201, body: unverified });
-    const factorPath = `factors/${factor.body.sid}`;
-    const verified = { status: 200, body: { status: "verified" } };
-    expect(await call("POST", `${factorPath}/verify`)).toMatchObject(verified);
-    expect(await call("GET", factorPath)).toMatchObject(verified);
-
-    const given = { factor_sid: factor.body.sid, details: { message: "Sign in?" } };
-    const first = await call("POST", "challenges", given);
-    const second = await call("POST", "challenges", given);
-    const pending = { status: "pending", details: { message: "Sign in?" } };
-    expect(first).toMatchObject({ status: 201, body: pending });
-    const decision = { metadata: { biometrics: "face" } };
-    expect(await call("POST", `challenges/${first.body.sid}/approve`, decision)).toMatchObject({
-      status: 200,
-      body: { status: "approved", ...decision },
-    });
-    expect(await call("POST", `challenges/${second.body.sid}/deny`)).toMatchObject({ status: 200 });
-    const { body: denied } = await call("GET", `challenges/${second.body.sid}`);
-    expect(denied).toMatchObject({ status: "denied" });
-    expect(await call("DELETE", factorPath)).toMatchObject({ status: 204, body: undefined });
+    const { sid: factor_sid } = factor.body;
+    const verified = { status: "verified" };
+    const verifying = await call("POST", `factors/${factor_sid}/verify`);
+    expect(verifying).toMatchObject({ status: 200, body: verified });
+    const details = { message: "Sign in?" };
+    const ask = () => call("POST", "challenges", { factor_sid, details });
+    const [first, second] = [await ask(), await ask()];
+    expect(first).toMatchObject({ status: 201, body: { status: "pending", details } });
+    const metadata = { biometrics: "face" };
+    const approved = { status: "approved", metadata };
+    const denied = { status: "denied" };
+    for (const [method, path, status, body, given] of [
+      ["GET", `factors/${factor_sid}`, 200, verified],
+      ["POST", `challenges/${first.body.sid}/approve`, 200, approved, { metadata }],
+      ["POST", `challenges/${second.body.sid}/deny`, 200, denied],
+      ["GET", `challenges/${second.body.sid}`, 200, denied],
+      ["DELETE", `factors/${factor_sid}`, 204, undefined],
+    ] as const) {
+      expect(await call(method, path, given)).toMatchObject({ status, body });
+    }
 
     const { deliveries } = (await call("GET", "deliveries?settled=true")).body;
     const delivered = { status: "succeeded", response: { status: 200 } };
@@ -148,4 +149,40 @@ describe("factors and challenges", () => {
     const statuses = emulator.deliveries.map(({ status }) => status);
     expect(statuses.slice(5)).toEqual(["failed", "succeeded"]);
   });
+});
+
+it.each([
+  ["12345678", true],
+  ["user-7f3a-22", true],
+  ["7d4c2f0e-6c1b-4d0e-9d3a-1b2c3d4e5f60", true],
+  ["a".repeat(64), true],
+  ["a".repeat(65), false],
+  ["1234567", false],
+  ["ada", false],
+  ["ada@example.com", false],
+  ["user_7f3a_22", false],
+  ["../../../x", false],
+  ["Zoë-12345", false],
+  ["user-7f3a-22\n", false],
+])("the identity %j is valid: %s", async (entity_identity, isValid) => {
+  const lenient = createEmulator();
+  for (const end of isValid ? ["", ""] : ["", "", "!"]) {
+    lenient.createFactor({ entity_identity: entity_identity + end });
+  }
+  expect(warnings.listCodes()).toEqual(isValid ? [] : ["IDENTITY_INVALID"]);
+  expect(warnings.listMessages().join()).not.toContain(entity_identity);
+
+  const strict = await startEmulator(AS_PUBLIC_SERVICE);
+  const json = { entity_identity };
+  const create = [
+    () => strict.createFactor(json),
+    () => strict.device().register(json),
+    () => callApi(strict, "POST", "/_control/factors", { json }).then(({ body }) => body),
+  ];
+  for (const one of create) {
+    const code = isValid ? undefined : expect.stringMatching(/PARAMETER_INVALID|60200/);
+    const created = await (async () => one())().catch((error: unknown) => error);
+    const { code: found } = created as { code?: string | number };
+    expect(found && String(found)).toEqual(code);
+  }
 });

@@ -1,9 +1,7 @@
-import { createMemoryDedupe } from "express-push-verification";
-import type { DedupeClaim, DedupeStore } from "express-push-verification";
+import { createMemoryDedupe, type DedupeClaim, type DedupeStore } from "express-push-verification";
 import { testDedupeStore } from "express-push-verification/testing";
 import { never, nextTurn } from "../support/waiting";
 
-/** Returns the memory store with some methods changed. */
 function changeStore(change: (store: DedupeStore) => Partial<DedupeStore>): DedupeStore {
   const store = createMemoryDedupe();
   return { ...store, ...change(store) };
@@ -11,11 +9,9 @@ function changeStore(change: (store: DedupeStore) => Partial<DedupeStore>): Dedu
 
 type Key = Parameters<DedupeStore["release"]>[0];
 
-/** Returns the memory store with the claims changed. */
 const changeClaims = (change: (claim: DedupeClaim) => Partial<DedupeClaim>) =>
   changeStore(({ claim }) => ({ claim: (one) => claim({ ...one, ...change(one) }) }));
 
-/** Returns the memory store with the keys of claims, marks and releases changed. */
 const changeKeys = (change: (key: Key) => Partial<Key>) =>
   changeStore(({ claim, complete, release }) => ({
     claim: (one) => claim({ ...one, ...change(one) }),

@@ -8,7 +8,6 @@ const CHALLENGES = ["challenge.approved", "challenge.denied"] as const;
 const FACTORS = ["factor.created", "factor.verified", "factor.deleted"] as const;
 const upstream = useUpstream();
 
-/** Compares the Webhooks with a receiver, which handles some types or all. */
 function check(
   options: object = {},
   handled: readonly PushEventType[] = [...FACTORS, ...CHALLENGES],
@@ -40,6 +39,10 @@ async function followWords(handled: readonly PushEventType[]): Promise<void> {
   }
 }
 
+function createAll(webhooks: Partial<NewWebhook>[]): void {
+  for (const webhook of webhooks) upstream.createWebhook({ ...WEBHOOK, ...webhook });
+}
+
 const all = [...FACTORS, ...CHALLENGES];
 const disabled = { status: "disabled" } as const;
 const of = (...event_types: NonNullable<NewWebhook["event_types"]>) => ({ event_types });
@@ -69,7 +72,7 @@ const rows: [Partial<NewWebhook>[], readonly PushEventType[], string[], string[]
   [[{}, of("factor.created")], all, FACTORS.slice(1).map(missing)],
 ];
 it.each(rows)("of %j with handlers of %j finds %j", async (webhooks, handled, found, left = []) => {
-  for (const webhook of webhooks) upstream.createWebhook({ ...WEBHOOK, ...webhook });
+  createAll(webhooks);
   expect((await find(handled)).toSorted()).toEqual(found.toSorted());
   // What `mend` says leaves only the findings that have none, and sends no event twice.
   const { webhooks: api } = upstream.client;
@@ -86,7 +89,7 @@ const ofDisabled = rows.filter(([, , found]) => found.some((one) => one.startsWi
 it.each(ofDisabled)(
   "the words about %j with handlers of %j name what is missing",
   async (webhooks, handled) => {
-    for (const webhook of webhooks) upstream.createWebhook({ ...WEBHOOK, ...webhook });
+    createAll(webhooks);
     const messages = (await check({}, handled)).map(({ message }) => message).join();
     const enabled = (await upstream.listWebhooks()).filter(({ status }) => status === "enabled");
     for (const type of handled) {
@@ -99,7 +102,7 @@ it.each(ofDisabled)(
 it.each(ofDisabled)(
   "the words about %j with handlers of %j, followed, leave no finding",
   async (webhooks, handled) => {
-    for (const webhook of webhooks) upstream.createWebhook({ ...WEBHOOK, ...webhook });
+    createAll(webhooks);
     await followWords(handled);
     expect(await find(handled)).toEqual([]);
   },
@@ -186,7 +189,7 @@ it.each<[string, Partial<NewWebhook>[], object, ...outcome: string[]]>([
   ],
   ["sends less than *", [of("*")], {}, `updated 0 ${toForm(CHALLENGES)}`],
 ])("ensure %s only once", async (_what, before, input, ...outcome) => {
-  for (const webhook of before) upstream.createWebhook({ ...WEBHOOK, ...webhook });
+  createAll(before);
   const { result, webhook, findings } = await ensure(input);
   const stored = await upstream.listWebhooks();
   const place = (sid = "") => stored.findIndex((one) => one.sid === sid);

@@ -1,20 +1,17 @@
 /** What becomes of an event for each answer of the service to `confirmWith`. */
 import { PUSH_EVENT_TYPES, type Confirm, type PushEventType } from "express-push-verification";
 import { confirmWith } from "express-push-verification/admin";
-import { redisQueue } from "express-push-verification/durable";
-import { closeOpened, receiveInto, sidOf, silent } from "../../support/durable";
+import { sidOf } from "../../support/durable";
 import { createReceiver } from "../../support/receivers";
-import { describeWithRedis, startRedis, stopRedis } from "../../support/redis";
 import { stopServers } from "../../support/servers";
 import { ANSWERS, startAnsweringService, type Answer } from "../../support/service-answers";
 import { clientAt } from "../../support/upstream";
-import { collect, countTime, until } from "../../support/waiting";
+import { countTime } from "../../support/waiting";
 import { eventRequest, FACTOR_SID, type TestRequest } from "../../support/webhook-requests";
 
 const [TRUTH, EARLIER, OTHER_USER, UNKNOWN] = ANSWERS as [Answer, Answer, Answer, Answer];
 const HANDLED = "handled";
 
-/** An event, and the answers of the service about it. */
 interface Row {
   type: PushEventType;
   answer: Answer;
@@ -62,7 +59,6 @@ function createRows(service: Service): Row[] {
   });
 }
 
-/** Counts the calls of `confirm` for each user. */
 function countCalls(confirm: Confirm) {
   const calls = new Map<string, number>();
   const counted: Confirm = (event, context) => {
@@ -72,84 +68,33 @@ function countCalls(confirm: Confirm) {
   return { counted, callsFor: (identity: string) => calls.get(identity) ?? 0 };
 }
 
-async function start() {
-  const service = await startAnsweringService();
-  const client = clientAt(service.url, { timeoutMs: 10_000 });
-  const { counted, callsFor } = countCalls(confirmWith(client));
-  return { service, callsFor, rows: createRows(service), options: { confirm: counted } };
-}
-
-const settings = { confirmTypes: PUSH_EVENT_TYPES };
-const describeRow = ({ type, answer, when }: Row) => `${type}, ${when} ${answer.name}`;
-
-/** Compares the results with the table, and prints it with PUSH_TEST_TABLE. */
-function compare(rows: Row[], results: Map<string, string>, service: Service): void {
-  const found = rows.map((row) => {
-    const isAskedOnce = service.askedFor(row.identity) === 1;
-    return [describeRow(row), results.get(row.identity), isAskedOnce];
-  });
-  if (process.env.PUSH_TEST_TABLE !== undefined) console.table(found);
-  expect(found).toEqual(rows.map((row) => [describeRow(row), ...row.expected]));
-}
-
 countTime();
-afterEach(async () => {
-  await closeOpened();
-  await stopServers();
-});
+afterEach(stopServers);
 
 it("decides by the fewest answers of the service itself", async () => {
-  const { service, callsFor, rows, options } = await start();
+  const service = await startAnsweringService();
+  const { counted, callsFor } = countCalls(
+    confirmWith(clientAt(service.url, { timeoutMs: 10_000 })),
+  );
+  const rows = createRows(service);
+  const options = { confirm: counted, confirmTypes: PUSH_EVENT_TYPES };
+  const { receive, rejected, events } = createReceiver(options);
   const statuses: Record<number, string> = {
     200: HANDLED,
     403: "NOT_CONFIRMED",
     503: "CONFIRM_UNAVAILABLE",
   };
-  const { receive, rejected, events } = createReceiver({ ...options, ...settings });
-  const results = new Map<string, string>();
-  const deliver = async ({ identity, request }: Row) =>
-    void results.set(identity, statuses[await receive(request)] ?? "");
-  await Promise.all(rows.map(deliver));
-  compare(rows, results, service);
+  const nameOf = ({ type, answer, when }: Row) => `${type}, ${when} ${answer.name}`;
+  const deliver = async (row: Row) => {
+    const result = statuses[await receive(row.request)] ?? "";
+    return [nameOf(row), result, service.askedFor(row.identity) === 1];
+  };
+  const found = await Promise.all(rows.map(deliver));
+  expect(found).toEqual(rows.map((row) => [nameOf(row), ...row.expected]));
   for (const { identity } of rows)
     expect(service.askedFor(identity)).toBeLessThanOrEqual(callsFor(identity));
-  const count = (result: string) => rows.filter(({ expected }) => expected[0] === result).length;
+  const count = (result: string) => rows.filter(({ expected: [one] }) => one === result).length;
   expect(events).toHaveLength(count(HANDLED));
   for (const code of ["NOT_CONFIRMED", "CONFIRM_UNAVAILABLE"])
     expect(rejected.filter((one) => one === code)).toHaveLength(count(code));
-});
-
-describeWithRedis("with a queue", () => {
-  afterEach(stopRedis);
-
-  it("makes an event that is not confirmed a dead letter", async () => {
-    const { service, callsFor, rows, options } = await start();
-    const { url: connection } = await startRedis();
-    const queue = redisQueue({
-      name: "confirm",
-      connection,
-      attempts: 3,
-      backoff: 20,
-      logger: silent,
-    });
-    const { push, deliver } = await receiveInto(queue, { ...options, ...settings });
-    const results = new Map<string, string>();
-    push.onAny(({ uuid }) => void results.set(uuid, HANDLED));
-    await queue.ready();
-    queue.work(push.handlers, { concurrency: rows.length });
-    for (const { request } of rows) expect(await deliver(request)).toBe(200);
-    const handled = rows.filter(({ expected: [result] }) => result === HANDLED).length;
-    await until(async () => {
-      const { deadLetters } = await queue.stats();
-      return results.size === handled && deadLetters === rows.length - handled;
-    });
-    for (const { uuid, error, attempts } of await collect(queue.deadLetters())) {
-      results.set(uuid, error.replace(/:.*/s, ""));
-      // A process that stands still for seconds begins one more.
-      expect(attempts).toBeGreaterThanOrEqual(service.askedFor(uuid) === 1 ? 1 : 3);
-    }
-    compare(rows, results, service);
-    for (const { identity } of rows)
-      expect(service.askedFor(identity)).toBeLessThanOrEqual(callsFor(identity));
-  });
 });

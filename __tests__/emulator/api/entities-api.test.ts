@@ -27,7 +27,6 @@ const pathOf = ({ serviceSid }: Emulator, rest: string) => `/v2/Services/${servi
 const post = (emulator: Emulator, rest: string, form: Form) =>
   callApi(emulator, "POST", pathOf(emulator, rest), { form });
 
-/** Expects 400, and a message that names the parameter. */
 const expectInvalid = ({ status, body }: ApiResult, name: string) =>
   expect({ status, body }).toMatchObject({
     status: 400,

@@ -19,6 +19,10 @@ import { ACCOUNT_SID, AUTH_TOKEN, SERVICE_SID } from "../../support/webhook-requ
 const warnings = useWarnings();
 afterEach(stopEmulators);
 
+const portOf = ({ url }: Emulator) => Number(new URL(url).port);
+const authorizationOf = ({ accountSid, authToken }: Emulator) =>
+  `Authorization: Basic ${btoa(`${accountSid}:${authToken}`)}\r\n`;
+
 describe("the emulator's server", () => {
   it.each(["GET", "HEAD"])("is ready without credentials: %s", async (method) => {
     const { url } = await startEmulator();
@@ -28,26 +32,18 @@ describe("the emulator's server", () => {
     expect((await fetch(`${url}/_control/factors`, { method })).status).toBe(401);
   });
 
-  it("dates a creation and a later change", async () => {
+  it("dates the changes of a factor", async () => {
     let nowMs = Date.UTC(2026, 2, 5);
     const emulator = await startEmulator({ now: () => nowMs });
-    const key = emulator.createKey({ friendly_name: "a" });
-    const webhook = emulator.createWebhook({ webhook_url: "http://a.test/", friendly_name: "a" });
-    const factor = emulator.createFactor({ friendly_name: "a", entity_identity: "user-0001" });
+    const { sid, date_created } = emulator.createFactor({ entity_identity: "user-0001" });
     nowMs += 1_000;
-    const changedAt = "2026-03-05T00:00:01Z";
-    expect(emulator.verifyFactor(factor.sid)).toHaveProperty("date_updated", changedAt);
+    const verifiedAt = "2026-03-05T00:00:01Z";
+    expect(emulator.verifyFactor(sid)).toHaveProperty("date_updated", verifiedAt);
     nowMs += 1_000;
-    const form = { FriendlyName: "b" };
-    const service = `/v2/Services/${emulator.serviceSid}`;
-    for (const [path, { date_created }, later] of [
-      [`${keysPath(emulator)}/${key.sid}.json`, key, "Thu, 05 Mar 2026 00:00:02 +0000"],
-      [`${webhooksPath(emulator)}/${webhook.sid}`, webhook, "2026-03-05T00:00:02Z"],
-      [`${service}/Entities/user-0001/Factors/${factor.sid}`, factor, "2026-03-05T00:00:02Z"],
-    ] as const) {
-      const { body } = await callApi(emulator, "POST", path, { form });
-      expect(body).toMatchObject({ friendly_name: "b", date_created, date_updated: later });
-    }
+    const path = `/v2/Services/${emulator.serviceSid}/Entities/user-0001/Factors/${sid}`;
+    const { body } = await callApi(emulator, "POST", path, { form: { FriendlyName: "b" } });
+    const date_updated = "2026-03-05T00:00:02Z";
+    expect(body).toMatchObject({ friendly_name: "b", date_created, date_updated });
   });
 
   it("listens once", async () => {
@@ -127,58 +123,45 @@ describe("the emulator's server", () => {
     `POST /_control/factors HTTP/1.1\r\nhost: localhost\r\ncontent-length: 100000000\r\n${extra}\r\n`;
 
   it("authenticates before it reads the body", async () => {
-    const port = Number(new URL((await startEmulator()).url).port);
+    const port = portOf(await startEmulator());
     const anonymous = await sendRaw(port, [head("")], { untilClosed: true });
     expect(anonymous).toMatchObject({ status: 401, gaveUp: false });
   });
 
   it("stops reading a body over the limit", async () => {
-    const { url, accountSid, authToken } = await startEmulator();
-    const port = Number(new URL(url).port);
-    const credentials = `authorization: Basic ${btoa(`${accountSid}:${authToken}`)}\r\n`;
-    const large = await sendRaw(port, [head(credentials), Buffer.alloc(400_000)], {
-      untilClosed: true,
-    });
+    const emulator = await startEmulator();
+    const chunks = [head(authorizationOf(emulator)), Buffer.alloc(400_000)];
+    const large = await sendRaw(portOf(emulator), chunks, { untilClosed: true });
     expect(large).toMatchObject({ status: 413, gaveUp: false });
   });
 
+  // kit.test.ts has the other hosts and origins.
   it.each<[status: number, host: string, method?: string, more?: string]>([
     [201, "localhost"],
-    [201, "LOCALHOST:4010"],
-    [201, "app.localhost:4010"],
-    [201, "[::1]:4010"],
-    [201, "192.168.0.9:4010"],
     [201, "emulator:4010"],
     [403, "rebound.example:4010"],
     [403, "localhost.rebound.example"],
-    [403, 'a/b"c'],
-    [403, ""],
     [200, "rebound.localhost", "GET", "Origin: http://other.example"],
     [403, "rebound.example", "GET"],
     [403, "localhost", "POST", "Origin: http://other.example"],
-    [403, "localhost", "POST", "Origin: null"],
-    [403, "localhost", "POST", "Sec-Fetch-Site: same-site"],
     [201, "localhost:1", "POST", "Origin: http://localhost:1"],
     [201, "localhost:1", "POST", "Origin: https://localhost:1\r\nSec-Fetch-Site: same-origin"],
   ])("responds %i to Host %j, %s, %s", async (status, host, method = "POST", more = "X-A: b") => {
     const emulator = await startEmulator({ allowedHosts: ["Emulator"] });
-    const authorization = btoa(`${emulator.accountSid}:${emulator.authToken}`);
     const paths = [`${keysPath(emulator)}.json`];
     if (method === "POST") paths.push("/_control/factors");
     for (const path of paths) {
       const start = `${method} ${path} HTTP/1.1\r\nHost: ${host}\r\n${more}\r\n`;
-      const rest = `Connection: close\r\nAuthorization: Basic ${authorization}\r\n\r\n`;
-      const port = Number(new URL(emulator.url).port);
-      expect((await sendRaw(port, [start + rest])).status).toBe(status);
+      const rest = `Connection: close\r\n${authorizationOf(emulator)}\r\n`;
+      expect((await sendRaw(portOf(emulator), [start + rest])).status).toBe(status);
     }
   });
 
   it("does not warn of a client that leaves", async () => {
     const emulator = await startEmulator();
-    const authorization = btoa(`${emulator.accountSid}:${emulator.authToken}`);
-    const headers = `Host: localhost\r\nAuthorization: Basic ${authorization}\r\nContent-Length: 10\r\n`;
-    const port = Number(new URL(emulator.url).port);
-    await sendRaw(port, [`POST / HTTP/1.1\r\n${headers}\r\nx`], { giveUpMs: 20 });
+    const headers = `Host: localhost\r\n${authorizationOf(emulator)}Content-Length: 10\r\n`;
+    const chunks = [`POST / HTTP/1.1\r\n${headers}\r\nx`];
+    await sendRaw(portOf(emulator), chunks, { giveUpMs: 20 });
     // Its connection was closed before this response.
     await callApi(emulator, "GET", `${keysPath(emulator)}.json`);
     expect(warnings.list()).toEqual([]);

@@ -2,12 +2,10 @@ import type { Emulator, Fault } from "express-push-verification/emulator";
 import { encodeForm } from "../../support/webhook-requests";
 import { startEmulator, startReceiver, startTarget, stopEmulators } from "../../support/emulators";
 import { useWarnings } from "../../support/warnings";
-import { startSilentTls } from "../../support/servers";
 import { countTime, nextTurn, until } from "../../support/waiting";
 
 afterEach(stopEmulators);
 
-/** Triggers every event once. */
 function liveThrough(emulator: Emulator) {
   const { sid: factor_sid } = emulator.createFactor();
   emulator.verifyFactor(factor_sid);
@@ -132,25 +130,6 @@ describe("deliveries", () => {
       "User-Agent": "express-push-verification",
     });
     expect({ uuids, told }).toEqual({ uuids: [uuid, uuid], told: [delivery] });
-  });
-
-  it("that do not connect end after connectTimeoutMs", async () => {
-    const tls = await startSilentTls();
-    const webhooks = [{ webhook_url: tls.url }];
-    const hasty = await startEmulator({ webhooks, connectTimeoutMs: 1, connectionRetries: 0 });
-    const patient = await startEmulator({ webhooks });
-    const ended: unknown[] = [];
-    for (const emulator of [hasty, patient]) {
-      emulator.onDelivery(({ failures }) => ended.push(failures[0]?.code));
-    }
-    hasty.createFactor();
-    await hasty.settled();
-    patient.createWebhook({ webhook_url: `${await startTarget((_req, res) => res.end())}/` });
-    patient.createFactor();
-    await until(() => ended.length === 2);
-    await patient.close();
-    expect(ended).toEqual(["CONNECT_TIMEOUT", undefined, "ABORTED"]);
-    tls.close();
   });
 
   it.each([0, 1, 3])("with %i retries are sent so often again", async (connectionRetries) => {
