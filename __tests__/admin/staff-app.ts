@@ -1,7 +1,10 @@
 import express from "express";
 import supertest from "supertest";
-import { adminRouter } from "express-push-verification/admin";
-import type { AdminRouterOptions, AuditEntry } from "express-push-verification/admin";
+import {
+  adminRouter,
+  type AdminRouterOptions,
+  type AuditEntry,
+} from "express-push-verification/admin";
 import { clientAt, CREDENTIALS } from "../support/upstream";
 
 export { APPS } from "../support/servers";

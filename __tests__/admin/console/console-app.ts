@@ -25,10 +25,8 @@ export const HOSTILE = [
   "line one\nline two\u0000\u001b[31m",
 ];
 
-/** An app that {@link startConsole} started. */
 export type ConsoleApp = Awaited<ReturnType<typeof startConsole>>;
 
-/** The options of its parts. */
 export interface ConsoleOptions {
   router?: StaffAppOptions;
   receiver?: Partial<PushWebhooksOptions>;
@@ -47,7 +45,6 @@ export function useConsoles(): void {
   });
 }
 
-/** Starts an app whose publicUrl is its own. */
 export async function startConsole(options: ConsoleOptions = {}) {
   const { router, receiver, mount = MOUNT } = options;
   const upstream = await startUpstream();
@@ -68,7 +65,6 @@ export async function startConsole(options: ConsoleOptions = {}) {
     push,
     audits,
     server,
-    /** The address of the console. */
     url,
     publicUrl,
     /** Sends an event to the receiver as the service does; returns the status. */
@@ -89,7 +85,6 @@ export async function startConsole(options: ConsoleOptions = {}) {
       const { status, body } = await call(`${sent ? "post" : "get"} /console${path}`, sent);
       return { status, body };
     },
-    /** Stops listening, and ends all connections. */
     async stop() {
       server.closeAllConnections();
       await new Promise((resolve) => server.close(resolve));
@@ -110,6 +105,11 @@ export async function stopClock(run: () => Promise<unknown>): Promise<void> {
   now.mockRestore();
 }
 
+function post(url: string, path: string, body: object): Promise<Response> {
+  const headers = { "Content-Type": "application/json" };
+  return fetch(`${url}console${path}`, { method: "POST", headers, body: JSON.stringify(body) });
+}
+
 /** Polls as the page does. */
 export async function readView(
   { url }: { url: string },
@@ -117,9 +117,7 @@ export async function readView(
   position?: string,
   id?: string,
 ): Promise<ConsoleView> {
-  const headers = { "Content-Type": "application/json" };
-  const body = JSON.stringify({ filter, position, id });
-  const response = await fetch(`${url}console/view`, { method: "POST", headers, body });
+  const response = await post(url, "/view", { filter, position, id });
   return (await response.json()) as ConsoleView;
 }
 
@@ -141,9 +139,6 @@ export async function readRows(
 
 /** Runs an action on many; returns its last line, or the error of the response. */
 export async function act(app: { url: string }, path: string, choice: object): Promise<ActionLine> {
-  const headers = { "Content-Type": "application/json" };
-  const body = JSON.stringify(choice);
-  const response = await fetch(`${app.url}console${path}`, { method: "POST", headers, body });
-  const lines = (await response.text()).trim().split("\n");
+  const lines = (await (await post(app.url, path, choice)).text()).trim().split("\n");
   return JSON.parse(lines.at(-1) ?? "") as ActionLine;
 }

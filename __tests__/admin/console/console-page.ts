@@ -1,4 +1,3 @@
-/** The console in a browser. */
 import type { Page } from "playwright-core";
 import { useBrowser } from "../../support/browser";
 import { AUTH_TOKEN } from "../../support/webhook-requests";
@@ -9,7 +8,6 @@ export function useConsolePages() {
   const browser = useBrowser();
   useConsoles();
 
-  /** Starts a console, and opens a page of it. */
   async function openConsole(at = "", options: ConsoleOptions = {}) {
     const app = await startConsole(options);
     return { app, page: await browser.openPage(app.url + at) };
@@ -17,7 +15,6 @@ export function useConsolePages() {
   return { ...browser, openConsole };
 }
 
-/** Presses the first button of a name. */
 export const press = (page: Page, name: string | RegExp, exact = false) =>
   page.getByRole("button", { name, exact }).first().click();
 
@@ -25,11 +22,8 @@ export const press = (page: Page, name: string | RegExp, exact = false) =>
 export const said = (page: Page, text: string) =>
   page.locator("#announcer", { hasText: text }).waitFor({ state: "attached" });
 
-/** Submits the open dialog. */
 export const submit = (page: Page) => page.locator("dialog button.primary").click();
 
-/** The token that a rotation replaces. */
 export const OLD_TOKEN = "0".repeat(32);
 
-/** Options of a receiver during the rotation of its token. */
 export const ROTATING = { receiver: { authToken: [AUTH_TOKEN, OLD_TOKEN] } };

@@ -1,4 +1,3 @@
-/** Guards of the console, without a browser. */
 import fs from "node:fs";
 import { pushWebhooks } from "express-push-verification";
 import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
@@ -18,10 +17,7 @@ const TYPES: Record<string, string> = {
   "/icon.svg": "image/svg+xml",
 };
 const ASSETS = Object.keys(TYPES);
-const DATA = "webhooks queue".split(" ");
-const READS = ["/console", ...DATA.map((path) => `/console/${path}`)];
-const CHANGES = "dead-letters/retry dead-letters/discard resend".split(" ");
-const WRITES = CHANGES.map((path) => `/console/${path}`);
+const READS = ["/console", "/console/webhooks", "/console/queue"];
 const NOWHERE = { url: "http://127.0.0.1:9" };
 const receiver = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL });
 
@@ -47,18 +43,6 @@ describe.each(APPS)("the console on %s", (_name, makeApp) => {
         found: isPage ? "text/html" : code,
       });
       expect(headers["content-security-policy"]).toBe(CSP);
-    }
-  });
-
-  it.each([
-    [403, "CROSS_SITE", {}, { Origin: "https://evil.example" }],
-    [405, "METHOD_NOT_ALLOWED", { readOnly: true }, {}],
-  ])("audits each POST that it rejects with %i %s", async (status, code, options, headers) => {
-    const { call, audits } = make(options);
-    for (const path of WRITES) {
-      expect(await call(`post ${path}`, {}, headers)).toHaveProperty("status", status);
-      const action = expect.stringMatching(/^(dead-letter|request)\./);
-      expect(audits.splice(0)).toMatchObject([{ action, actor: "alice", status, code }]);
     }
   });
 
@@ -123,23 +107,11 @@ it("never responds with a token, a signature or an unmasked identity", async () 
   expect(text).not.toMatch(/[A-Za-z0-9+/]{27}=/);
 });
 
-describe("the options of the console", () => {
-  const make = (options: object) => makeStaffApp(NOWHERE, options);
-
-  it.each<[string, object, RegExp]>([
-    ["a copy of a receiver", { console: true, receiver: { ...receiver } }, /receiver must be/],
-    ["an unknown option", { console: { reveals: true } }, /Did you mean "reveal"/],
-    ["a value that is no option", { console: 1 }, /option console must be/],
-    ["a queue that is none", { console: true, queue: {} }, /option queue must be/],
-  ])("reject %s", (_name, options, message) => {
-    expect(() => make(options)).toThrow(message);
+it("a missing page is named with its fix", () => {
+  const read = jest.spyOn(fs, "readFileSync").mockImplementation(() => {
+    throw new Error("no such file");
   });
-
-  it("name the fix when the files of the page are missing", () => {
-    const read = jest.spyOn(fs, "readFileSync").mockImplementation(() => {
-      throw new Error("no such file");
-    });
-    expect(() => make({ console: true })).toThrow(/page is missing, .*page\.html"\. .*build:page/);
-    read.mockRestore();
-  });
+  const make = () => makeStaffApp(NOWHERE, { console: true });
+  expect(make).toThrow(/page is missing, .*page\.html"\. .*build:page/);
+  read.mockRestore();
 });

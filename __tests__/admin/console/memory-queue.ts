@@ -10,7 +10,6 @@ import { ACCOUNT_SID } from "../../support/webhook-requests";
 /** What a queue rejects with while its store is down. */
 export const storeDown = new WebhookError("STORE_UNAVAILABLE", "connect ECONNREFUSED");
 
-/** What it holds of each user. */
 export const USER_DATA = {
   waiting: 1,
   active: 2,
@@ -33,7 +32,6 @@ export function createSharedJournal(): Journal {
   };
 }
 
-/** A queue of dead letters in memory, for tests of the console. */
 export function createMemoryQueue(
   errors: readonly string[],
   stats: object = {},

@@ -1,3 +1,4 @@
+import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
 import { describeWithBrowser } from "../../support/browser";
 import { createGate, until } from "../../support/waiting";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
@@ -74,22 +75,43 @@ describeWithBrowser("the page of the queue", () => {
     expect(queue.changes).toHaveLength(1_002);
   });
 
-  it("shows a stored event as failing once an attempt has failed", async () => {
-    const queue = createMemoryQueue([], { delayed: 1 });
+  /** Opens a console of an event that is stored, and has failed. */
+  async function openFailing(queue: ConsoleQueue) {
     const store = { ...queue, store: () => Promise.resolve("new"), outcomes: {} };
     const shown = { router: { queue }, receiver: { queue: store as never } };
     const { app, page } = await openConsole("", shown);
-    await app.deliver(undefined, { uuid: "a" });
-    const event = { uuid: "a", accountSid: ACCOUNT_SID, share: ACCOUNT_SID };
+    await app.deliver(undefined, { uuid: "uuid-0" });
+    const event = { uuid: "uuid-0", accountSid: ACCOUNT_SID, share: ACCOUNT_SID };
     const error = "CONFIRM_UNAVAILABLE: down";
-    const failed = { kind: "step", what: "failed", attempt: 1, durationMs: 3_000 } as const;
-    queue.journal?.append({ ...event, ...failed, atMs: Date.now(), error });
+    const step = { ...event, kind: "step", attempt: 1, durationMs: 3_000, error } as const;
+    const append = (what: "failed" | "dead") =>
+      queue.journal?.append({ ...step, what, atMs: Date.now() });
+    append("failed");
+    return { page, append, error };
+  }
+
+  it("shows a stored event as failing once an attempt has failed", async () => {
+    const { page, error } = await openFailing(createMemoryQueue([], { delayed: 1 }));
     const line = page.locator(".requests .line.warn", { hasText: "200 failing" });
     await line.getByText(error).waitFor();
     await line.getByText("+ 3,000 ms").waitFor();
     await page.locator(".notice", { hasText: "1 event failed, and will run again." }).waitFor();
     await page.getByRole("combobox", { name: "state" }).selectOption("bad");
     await page.getByText("1 request found.").waitFor();
+  });
+
+  it("leads from a request whose event is dead to its dead letter", async () => {
+    const status = { state: "dead", attempts: 1, failures: [], at: new Date(0) } as never;
+    const queue = { ...createMemoryQueue(["down"]), find: async () => status };
+    const { page, append, error } = await openFailing(queue);
+    append("dead");
+    await page.locator(".requests .line", { hasText: "dead" }).click();
+    const steps = page.locator(".details dt", { hasText: /^(failed|dead)$/ }).locator("+ dd");
+    await steps.nth(1).waitFor();
+    const failed = expect.stringContaining(error) as string;
+    expect(await steps.allInnerTexts()).toEqual([failed, failed]);
+    await page.getByRole("link", { name: "Show the dead letter" }).click();
+    await page.locator(".dead-letter[aria-current]", { hasText: "uuid-0" }).waitFor();
   });
 
   it("says what a stopped discard has done", async () => {

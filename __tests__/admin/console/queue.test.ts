@@ -1,7 +1,6 @@
 /** The dead letters of a queue, as a console groups, masks and changes them. */
-import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
+import type { ConsoleQueue, QueueView } from "../../../lib/admin/console/queue-view";
 import { eventFixture } from "express-push-verification/testing";
-import type { QueueView } from "../../../lib/admin/console/queue-view";
 import { silent } from "../../support/receivers";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
 import { act, readShown, startConsole, useConsoles } from "./console-app";

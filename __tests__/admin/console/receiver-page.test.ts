@@ -79,20 +79,21 @@ describeWithBrowser("the receiver's page", () => {
     await page.getByText("200 handled").waitFor();
   });
 
-  it.each<[string, object, string]>([
-    ["of a store that is down", { status: 503, json: { code: "X", message: "Down" } }, "Down (X)"],
-    ["429", { status: 429, body: "" }, "The server receives too many requests."],
-    ["404", { status: 404, body: "" }, "The console is not at this address any more."],
-    ["502", { status: 502, body: "<html>" }, "The server responded 502. (502)"],
-  ])("shows a failed poll until one succeeds: %s", async (...row) => {
-    const [, response, text] = row;
+  it("shows each failed poll until one succeeds", async () => {
     const { page } = await openConsole();
     await page.getByText("Up to date").waitFor();
     allowFaults(/status of/);
-    await page.route("**/console/view", (route) => route.fulfill(response));
-    await page.locator(".bar .pill.bad").getByText(text).waitFor();
-    await page.unroute("**/console/view");
-    await page.getByText("Up to date").waitFor();
+    for (const [response, text] of [
+      [{ status: 503, json: { code: "X", message: "Down" } }, "Down (X)"],
+      [{ status: 429, body: "" }, "The server receives too many requests."],
+      [{ status: 404, body: "" }, "The console is not at this address any more."],
+      [{ status: 502, body: "<html>" }, "The server responded 502. (502)"],
+    ] as const) {
+      await page.route("**/console/view", (route) => route.fulfill(response));
+      await page.locator(".bar .pill.bad").getByText(text).waitFor();
+      await page.unroute("**/console/view");
+      await page.getByText("Up to date").waitFor();
+    }
   });
 
   it("sends no second request while a response is slow", async () => {
@@ -229,5 +230,21 @@ describeWithBrowser("the receiver's page", () => {
     await page.getByRole("link", { name: "Keys" }).click();
     await page.getByText("deploy 124").waitFor();
     await page.getByText("deploy 0", { exact: true }).waitFor();
+  });
+
+  it("shows a row for each link of a rehearsal", async () => {
+    const { app, page } = await openConsole("", { receiver: { confirm: () => true } });
+    app.push.on("challenge.approved", () => {});
+    await press(page, "Rehearse a login");
+    const dialog = page.getByRole("dialog");
+    const start = dialog.getByRole("button", { name: "Start the rehearsal" });
+    await start.click();
+    await dialog.getByText("Create one with webhooks.ensure()").waitFor();
+    expect(await dialog.locator(".pill.bad").count()).toBe(1);
+
+    app.upstream.createWebhook({ webhook_url: app.publicUrl, event_types: ["challenge.approved"] });
+    await start.click();
+    await page.locator(".toast", { hasText: "The login succeeded." }).waitFor();
+    expect(await dialog.locator(".pill.good").count()).toBe(16);
   });
 });

@@ -1,12 +1,22 @@
 /** Running the handlers again for requests that a person chooses. */
 import { once } from "node:events";
 import { request, type IncomingMessage, type ServerResponse } from "node:http";
-import { createMemoryDedupe } from "express-push-verification";
-import type { DedupeStore, PushEvent, PushWebhooksOptions } from "express-push-verification";
+import {
+  createMemoryDedupe,
+  type DedupeStore,
+  type PushEvent,
+  type PushWebhooksOptions,
+} from "express-push-verification";
 import { until } from "../../support/waiting";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
-import { act, readRows, readShown, startConsole, useConsoles } from "./console-app";
-import type { ConsoleApp } from "./console-app";
+import {
+  act,
+  readRows,
+  readShown,
+  startConsole,
+  useConsoles,
+  type ConsoleApp,
+} from "./console-app";
 import { createMemoryQueue, storeDown } from "./memory-queue";
 
 useConsoles();
@@ -14,7 +24,6 @@ useConsoles();
 const approve = "challenge.approved";
 const FAILED = { filter: {}, untilMs: Date.UTC(2100) };
 
-/** Runs the request of a uuid again. */
 async function resend(app: ConsoleApp, uuid: string) {
   const row = (await readRows(app)).find((one) => one.uuid === uuid);
   return act(app, "/resend", { id: row?.id ?? uuid });
@@ -119,7 +128,6 @@ describe("without a queue", () => {
 });
 
 describe("with a queue", () => {
-  /** A console of stored events that are dead letters. */
   async function startDead(uuids: readonly string[], retry: (uuid: string) => Promise<boolean>) {
     const queue = createMemoryQueue([]);
     const given = jest.fn(retry);

@@ -1,4 +1,3 @@
-/** The pages of webhooks and keys in a browser, before the emulator of the service. */
 import { describeWithBrowser } from "../../support/browser";
 import { HOSTILE, startConsole } from "./console-app";
 import { press, said, submit, useConsolePages } from "./console-page";

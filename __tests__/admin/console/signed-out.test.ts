@@ -9,7 +9,6 @@ const { openPage, allowFaults } = useConsolePages();
 
 const SIGNED_OUT = "You are signed out, or may not see this.";
 
-/** How an app responds to those who are signed out. */
 const RESPONSES: [name: string, respond: (res: Response) => unknown][] = [
   ["a redirect to its login", (res) => res.redirect("/login")],
   ["a redirect to another origin", (res) => res.redirect("https://login.example.com/")],

@@ -3,9 +3,11 @@ import { connect } from "node:net";
 import express, { type RequestHandler } from "express";
 import supertest from "supertest";
 import { adminRouter } from "express-push-verification/admin";
+import { createReceiver } from "../../support/receivers";
 import { until } from "../../support/waiting";
 import { startServer } from "../../support/servers";
 import { useUpstream } from "../../support/upstream";
+import { createMemoryQueue } from "../console/memory-queue";
 import { APPS, makeStaffApp, type StaffAppOptions } from "../staff-app";
 
 const KEY_SID = `SK${"a".repeat(32)}`;
@@ -25,6 +27,9 @@ const WRITES: (readonly [line: string, action?: string | undefined, sid?: string
   ["delete /keys"],
   ["post /nowhere"],
   ["delete /keys/%zz", "key.delete"],
+  ["post /console/dead-letters/retry", "dead-letter.retry"],
+  ["post /console/dead-letters/discard", "dead-letter.discard"],
+  ["post /console/resend", "request.resend"],
   // The SID of a path that encodes it.
   [`delete /keys/%53K${"a".repeat(32)}`, "key.delete", KEY_SID],
   // No SIDs.
@@ -39,7 +44,6 @@ const WRITES: (readonly [line: string, action?: string | undefined, sid?: string
   ].map((sid) => [`delete /keys/${sid}`, "key.delete"] as const),
 ];
 
-/** Ways to reject every write, and the code of each. */
 const REJECTIONS: [options: StaffAppOptions, headers: Record<string, string>, code: unknown][] = [
   [{ authorize: () => false }, {}, "FORBIDDEN"],
   [{}, { Origin: "https://evil.example" }, "CROSS_SITE"],
@@ -49,8 +53,9 @@ const REJECTIONS: [options: StaffAppOptions, headers: Record<string, string>, co
 
 describe.each(APPS)("an audit on %s", (_name, makeApp) => {
   it.each(REJECTIONS)("has each write that is rejected: %j %j", async (options, headers, code) => {
+    const shown = { console: true, queue: createMemoryQueue([]), receiver: createReceiver().push };
     const actor = () => "mallory";
-    const { call, audits } = makeStaffApp(upstream, { makeApp, actor, ...options });
+    const { call, audits } = makeStaffApp(upstream, { makeApp, actor, ...shown, ...options });
     for (const [line, action, sid] of WRITES) {
       const { status, body } = await call(line, {}, headers);
       expect([403, 404, 405]).toContain(status);

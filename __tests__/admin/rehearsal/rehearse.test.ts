@@ -2,9 +2,10 @@
 import { PermanentError, type FetchOutcome } from "express-push-verification";
 import { rehearse, type RehearsalReport, type RehearsalRow } from "express-push-verification/admin";
 import { redisQueue } from "express-push-verification/durable";
+import { probeUrl } from "../../../lib/admin/rehearsal/probe";
 import { REHEARSAL_LINKS } from "../../../lib/admin/rehearsal/report";
 import { inspectReceiver, type ReceiverInspection } from "../../../lib/core/receiver/inspection";
-import { clientOf, startEmulator, stopEmulators } from "../../support/emulators";
+import { clientOf, startEmulator, startTarget, stopEmulators } from "../../support/emulators";
 import { closeLater, closeOpened, silent } from "../../support/durable";
 import { findFreePort } from "../../support/ports";
 import { createReceiver } from "../../support/receivers";
@@ -59,7 +60,6 @@ afterEach(async () => {
   await stopEmulators();
 });
 
-/** Asserts which links failed, that each has a fix, and that the user is gone. */
 function expectFailed({ rows }: RehearsalReport, entityStatus: number, links: readonly string[]) {
   const shown = rows.filter(({ result }) => result === "failed");
   expect(shown.map(({ link, reason }) => [link, reason])).toEqual(
@@ -112,18 +112,8 @@ it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
     /another process/,
   ],
   [
-    "a proxy that drops the header of the signature",
-    {
-      before(req, _res, next) {
-        delete req.headers["x-service-signature"];
-        req.rawHeaders = req.rawHeaders.filter(
-          (text, index, all) =>
-            !/^x-service-signature$/i.test(index % 2 ? (all[index - 1] ?? "") : text),
-        );
-        next();
-      },
-      timeoutMs: 1_000,
-    },
+    "the name of the signature header",
+    { receiver: { signatureHeader: "X-Own" }, timeoutMs: 1_000 },
     ["signature"],
     /SIGNATURE_MISSING/,
   ],
@@ -146,16 +136,7 @@ it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
 });
 
 it("names the clock of the app where confirm takes a response for an old one", async () => {
-  const doNotFake = [
-    "performance",
-    "setTimeout",
-    "setInterval",
-    "setImmediate",
-    "nextTick",
-  ] as const;
-  const others = ["clearTimeout", "clearInterval", "clearImmediate", "queueMicrotask"] as const;
-  const now = Date.now() + 2 * 86_400_000;
-  jest.useFakeTimers({ doNotFake: [...doNotFake, ...others], now });
+  jest.setSystemTime(Date.now() + 2 * 86_400_000);
   const { report, entityStatus } = await rehearseBroken({});
   expectFailed(report, entityStatus, ["confirm"]);
   expect(rowOf(report, "confirm")?.fix).toMatch(/2880 minutes ahead/);
@@ -240,20 +221,33 @@ it.each([
   await expect(rehearse(given as never)).rejects.toThrow(name);
 });
 
+it.each<[probe: string, arrivesHere: (count: number) => boolean, requests: number]>([
+  ["here", () => true, 4],
+  ["another process", () => false, 1],
+  // A balancer sends the requests to both in turn.
+  ["another process", (count) => count < 3, 3],
+])("tells %s, after so many requests", async (probe, arrivesHere, requests) => {
+  let count = 0;
+  let arrived = 0;
+  const url = await startTarget((_req, res) => {
+    if (arrivesHere(++count)) arrived++;
+    res.writeHead(403, { "Cache-Control": "no-store" }).end("Forbidden\n");
+  });
+  expect(await probeUrl(url, () => arrived)).toBe(probe);
+  expect(count).toBe(requests);
+});
+
 describeWithRedis("with a queue", () => {
-  afterEach(stopRedis);
+  let server: Awaited<ReturnType<typeof startRedis>>;
+  let count = 0;
+  beforeAll(async () => void (server = await startRedis()));
+  afterAll(stopRedis);
 
   async function startQueue(options = {}) {
-    const server = await startRedis();
-    const queue = redisQueue({
-      name: "rehearsal",
-      connection: server.url,
-      logger: silent,
-      ...options,
-    });
-    closeLater(queue);
+    const settings = { connection: server.url, logger: silent, ...options };
+    const queue = closeLater(redisQueue({ name: `rehearsal-${++count}`, ...settings }));
     await queue.ready();
-    return { server, queue };
+    return queue;
   }
 
   it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
@@ -283,7 +277,7 @@ describeWithRedis("with a queue", () => {
       /no such user/,
     ],
   ])("%s broken: no other row fails than its own", async (_what, broken, links, reason = /./) => {
-    const { queue } = await startQueue({ backoff: 10_000 });
+    const queue = await startQueue({ backoff: 10_000 });
     // After its own dead letter comes that of another user.
     const list = queue.deadLetters.bind(queue);
     jest.spyOn(queue, "deadLetters").mockImplementation(async function* (choice) {
@@ -298,7 +292,7 @@ describeWithRedis("with a queue", () => {
   });
 
   it("the row stored failed while the store is down", async () => {
-    const { server, queue } = await startQueue({ storeTimeoutMs: 1_000 });
+    const queue = await startQueue({ storeTimeoutMs: 1_000 });
     await server.stop("SIGKILL");
     const { report } = await rehearseBroken({ queue, hasWorker: false });
     expect(failedLinks(report)).toEqual(["stored"]);

@@ -11,7 +11,6 @@ const upstream = useUpstream();
 
 type Headers = Record<string, string>;
 
-/** Creates a Key with these headers; resolves with the status and the code. */
 async function write(headers: Headers, options: StaffAppOptions = {}): Promise<string> {
   const { call } = makeStaffApp(upstream, { allowedHosts: [HOST], ...options });
   const { status, body } = await call("post /keys", {}, { Host: HOST, ...headers });
@@ -57,9 +56,6 @@ it.each<[site: string, outcome: string]>([
   const headers = { "Sec-Fetch-Site": site, Origin: OWN, Host: "127.0.0.1:3000" };
   expect(await write(headers)).toBe(outcome);
 });
-
-it("no header is required: a script sends neither", async () =>
-  expect(await write({})).toBe("created"));
 
 it.each<[origin: string, outcome: string, host?: string]>([
   [OWN, "created"],
@@ -119,24 +115,19 @@ it.each<[origin: string, site: string | undefined, outcome: string]>([
   expect(await write(headers, { allowedOrigins })).toBe(outcome);
 });
 
+// kit.test.ts has the other hosts.
 it.each<[host: string, allowedHosts: string[] | undefined, outcome: string, trusts?: boolean]>([
   ["evil.example", undefined, REBOUND],
   ["evil.example", undefined, "created", true],
   ["evil.example", [HOST], REBOUND],
   ["evil.example:3000", [], REBOUND],
   [HOST, [HOST], "created"],
-  [`${HOST.toUpperCase()}:8443`, [HOST], "created"],
   [`${HOST}.evil.example`, [HOST], REBOUND],
   [`${HOST}.`, [HOST], REBOUND],
   [`sub.${HOST}`, [HOST], REBOUND],
   ["localhost:3000", [HOST], "created"],
-  ["console.localhost", undefined, "created"],
   ["localhost.evil.example", undefined, REBOUND],
-  ["127.0.0.1:3000", undefined, "created"],
-  ["[::1]:3000", [], "created"],
-  ["10.0.0.7", [], "created"],
   ["notlocalhost", undefined, REBOUND],
-  ["not a host", undefined, REBOUND],
 ])("allowedHosts: %s, %j: %s", async (host, allowedHosts, outcome, trusts = false) => {
   const headers = { Host: host, Origin: `http://${host}`, "Sec-Fetch-Site": "same-origin" };
   expect(await write(headers, { trusts, allowedHosts })).toBe(outcome);
