@@ -30,7 +30,6 @@ afterEach(stopServers);
 afterEach(() => jest.restoreAllMocks());
 const warnings = useWarnings();
 
-/** What the recipes export. */
 interface Recipe {
   app: Express;
   addLogin(app: Express, push: PushWebhooks): void;

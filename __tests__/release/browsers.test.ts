@@ -12,7 +12,6 @@ const { PUSH_TEST_CHROMIUM: chromium = "", PUSH_TEST_FIREFOX: firefox = "" } = p
 const TIMEOUT_MS = 240_000;
 const PATIENT = { timeout: TIMEOUT_MS, protocolTimeout: TIMEOUT_MS };
 
-/** What differs between the browsers: how a setting of the user is changed. */
 interface Engine {
   name: string;
   path: string;

@@ -66,7 +66,6 @@ describeQuestions("the console of three processes behind a random balancer", () 
   const button = (name: string | RegExp) => page.getByRole("button", { name });
   const lines = () => page.locator(".requests .line");
   const untilFound = (pattern: RegExp) => page.getByRole("status").getByText(pattern).waitFor();
-  /** Waits for a text on the page; returns all text around it. */
   async function read(locator: Locator): Promise<string> {
     await locator.first().waitFor();
     return locator.first().innerText();
@@ -106,7 +105,6 @@ describeQuestions("the console of three processes behind a random balancer", () 
     return sid;
   }
 
-  /** Sends a write to the console as a person; returns the text of the response. */
   async function write(user: string, method: string, path: string, body: object): Promise<string> {
     cluster.state.user = user;
     const headers = { "Content-Type": "application/json" };

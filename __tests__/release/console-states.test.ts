@@ -4,8 +4,13 @@ import type { EventStatus } from "express-push-verification/durable";
 import { CHALLENGE_SID } from "../support/webhook-requests";
 import { describeWithBrowser } from "../support/browser";
 import { expectGoodLooks } from "../support/page-looks";
-import { HOSTILE, startConsole, stopClock, type ConsoleApp } from "../admin/console/console-app";
-import type { ConsoleOptions } from "../admin/console/console-app";
+import {
+  HOSTILE,
+  startConsole,
+  stopClock,
+  type ConsoleApp,
+  type ConsoleOptions,
+} from "../admin/console/console-app";
 import { OLD_TOKEN, ROTATING, useConsolePages } from "../admin/console/console-page";
 import { createMemoryQueue } from "../admin/console/memory-queue";
 
@@ -13,11 +18,9 @@ const { openPage, allowFaults } = useConsolePages();
 
 interface State {
   options?: ConsoleOptions;
-  /** Fills the console before its page opens. */
   fill?: (app: ConsoleApp) => unknown;
   /** The address within the console, where the name does not begin with its page. */
   hash?: string;
-  /** What is clicked, one after the other. */
   clicks?: string[];
   arrange?: (page: Page, app: ConsoleApp) => Promise<unknown>;
   /** What is waited for before and after that. */

@@ -1,4 +1,3 @@
-/** The console in use: at each width, after each change of page, quiet and busy. */
 import type { Page } from "playwright-core";
 import { measureHeap } from "../support/heap";
 import { describeWithBrowser } from "../support/browser";
@@ -43,7 +42,6 @@ const FIND_BROKEN = `[...document.querySelectorAll(
     return isNarrow || isCut || right > innerWidth;
   })
   .map(({ className, innerText }) => className + ": " + innerText)`;
-/** Records each text that is announced. */
 const RECORD_ANNOUNCEMENTS = `{
   globalThis.texts = [];
   const announcer = document.getElementById("announcer");

@@ -82,7 +82,6 @@ const serveOnVercel = (file: string): App => ({
   ready: "Dev server listening",
 });
 
-/** How each recipe is built and started. */
 const APPS: Record<string, App> = {
   Fastify: { args: ["fastify.js"] },
   Hono: { args: ["hono.js"] },
@@ -154,7 +153,6 @@ function buildOnce(app: string, script: string, command = process.execPath): Pro
   return building;
 }
 
-/** Both routers are of one app. */
 function buildNext(): Promise<unknown> {
   return buildOnce("next-app", "next/dist/bin/next");
 }
@@ -382,7 +380,6 @@ function readService(): string {
   return `${findFactorSid}\nexport ${code}`;
 }
 
-/** Reads the list of docs/frameworks.md: the status of each request. */
 function readStatuses(): Record<string, number> {
   const list = readSection("docs/frameworks.md", "### Which status each framework responds with");
   return Object.fromEntries(

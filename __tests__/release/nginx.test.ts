@@ -46,7 +46,6 @@ function deliver(
   });
 }
 
-/** Sends requests in turn until it is stopped; counts those that were responded to. */
 function startLoad(port: number) {
   const statuses = new Map<string, number>();
   const stopping = new AbortController();
@@ -60,7 +59,6 @@ function startLoad(port: number) {
     }
   });
   return {
-    /** Waits for further responses. */
     async untilMore(count: number): Promise<void> {
       const before = statuses.size;
       await until(() => statuses.size > before + count);

@@ -8,8 +8,8 @@ import {
   readFileSync,
   rmSync,
   statSync,
+  writeFileSync,
 } from "node:fs";
-import { writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, relative } from "node:path";
 import { promisify } from "node:util";
@@ -26,7 +26,6 @@ const FRAMEWORKS = join(ROOT, "examples", "frameworks");
 
 const request = signedRequest({ authToken, publicUrl }, "challenge.approved");
 const settings = JSON.stringify({ authToken, publicUrl });
-/** The code of each app, the line that it prints, and the packages that it installs. */
 const APPS: Record<string, [code: string, printed: string, packages: string[]]> = {
   receiver: [
     `import { pushWebhooks, verifyPushRequest } from "${NAME}";

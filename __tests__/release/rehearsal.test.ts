@@ -83,7 +83,6 @@ async function start({ to = [0, 1], directive, suffix = "", hasWorker, beforePro
   return { emulator, ports, handled, countAsked: () => asked };
 }
 
-/** Starts a login: a challenge of a user with a phone. */
 async function startLogin(beforeProxy: () => Promise<boolean>) {
   const { emulator, ports, handled, countAsked } = await start({ beforeProxy });
   const phone = emulator.device();
@@ -93,7 +92,6 @@ async function startLogin(beforeProxy: () => Promise<boolean>) {
     (await fetch(`http://127.0.0.1:${port}/wait/${USER}/${sid}`)).text();
   return {
     approve: () => void phone.approve(sid),
-    /** Waits at each process. */
     wait: () => Promise.all(ports.map(waitAt)),
     untilHandled: () => until(() => handled.length === 1),
     /** Each wait has asked the service once, which has responded that nothing was decided. */
