@@ -230,7 +230,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     expect(calls).toEqual(expected);
   });
 
-  it("are confirmed again when a worker died between confirm and handlers", async () => {
+  it("have all their attempts after a worker died between confirm and handlers", async () => {
     await open();
     const waiting = wait();
     const messages: string[] = [];
@@ -238,11 +238,19 @@ export function describeConfirmation(engine: StoppableEngine): void {
     const died = once(child, "exit");
     await deliver();
     expect(await died).toEqual(has("signals") ? [null, "SIGKILL"] : [1, null]);
+    await engine.passLeases();
+    receiver.push.onAny(() => {
+      throw new Error("down");
+    });
     work();
     await waiting;
-    await until(() => calls.includes("handle approval 2"));
+    await untilStats(receiver.queue, { deadLetters: 1 });
     const own = calls.filter((call) => !call.startsWith("outcome"));
-    expect(own).toEqual(["confirm approval", "handle approval 2"]);
+    const tried = [2, 3, 4].flatMap((attempt) => [
+      "confirm approval",
+      `handle approval ${attempt}`,
+    ]);
+    expect(own).toEqual(tried);
     expect(messages).toEqual(["ready"]);
   });
 

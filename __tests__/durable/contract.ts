@@ -577,6 +577,7 @@ export function describeContract(engine: StoppableEngine): void {
         running[kill % 2] = await start(4);
       }
       for (const child of running) await engine.killProcess(child);
+      await engine.passLeases();
       work();
       await untilStats(queue, idle);
       const done = new Set([...readLog(), ...listHandled(), "ready"]);
@@ -591,6 +592,7 @@ export function describeContract(engine: StoppableEngine): void {
       await untilStats(queue, { workers: 1 });
 
       child.kill("SIGSTOP");
+      await engine.passLeases();
       const gate = createGate();
       fails = ({ uuid }) => (uuids.includes(uuid) ? gate.opened : undefined);
       work();

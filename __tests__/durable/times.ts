@@ -13,10 +13,10 @@ import {
   waitForOutcome,
 } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
-import { until } from "../support/waiting";
+import { shorten, until } from "../support/waiting";
 import { eventRequest } from "../support/webhook-requests";
 
-/** The pause between purges, as purge.test.ts proves it; 50 ms here. */
+/** The pause between purges, as purge.test.ts proves it. */
 const PURGE_MS = 5_000;
 /** Longer than any pause of a process or a store. */
 const TIMES = { attempts: 3, backoff: 20, dedupeTtlMs: 1_000_000, outcomeTtlMs: 2_000_000 };
@@ -40,10 +40,7 @@ export function describeTimes(engine: StoppableEngine): void {
   beforeEach(async () => {
     handled = [];
     isDown = false;
-    const { setTimeout: start } = globalThis;
-    jest
-      .spyOn(globalThis, "setTimeout")
-      .mockImplementation((run, ms) => start(run, ms === PURGE_MS ? 50 : ms));
+    shorten("setTimeout", PURGE_MS);
     queue = engine.open(TIMES);
     await queue.ready();
   });
@@ -108,6 +105,7 @@ export function describeTimes(engine: StoppableEngine): void {
       await engine.change?.("stalls = 20", 0);
       await engine.change?.("stalls = 19", 1);
       await engine.killProcess(child);
+      await engine.passLeases();
       await untilStats(queue, { deadLetters: 1, waiting: 1 });
       const failures = [{ error: STALLED }];
       expect(await queue.find("slow")).toMatchObject({ state: "dead", attempts: 21, failures });
@@ -152,17 +150,6 @@ export function describeTimes(engine: StoppableEngine): void {
     expect(handled.toSorted()).toEqual(["a 1", "c 1", "c 1"]);
     await engine.passTime(1_015_000);
     await untilEmpty();
-  });
-
-  it("an attempt whose process was killed is no failure", async () => {
-    const child = await engine.startProcess(() => {}, "/dev/null", "0");
-    await store("slow");
-    await untilStats(queue, { active: 1 });
-    await engine.killProcess(child);
-    isDown = true;
-    queue.work(handlers);
-    await untilStats(queue, { deadLetters: 1 });
-    expect(handled).toEqual(["slow 2", "slow 3", "slow 4"]);
   });
 
   it("an outcome wakes the waits of each process without a poll", async () => {

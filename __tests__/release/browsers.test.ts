@@ -166,7 +166,14 @@ describe.each(ENGINES)("in $name", (engine) => {
     await openPage(app.url);
     await page.waitForSelector(".requests .line:nth-child(44)");
     // Each row has six texts; all that is around them is fewer than 50.
-    expect(countTexts(await page.pdf({ format: "A4" }))).toBeGreaterThan(3 * 44);
+    const print = async () => countTexts(await page.pdf({ format: "A4" }));
+    const rows = await print();
+    expect(rows).toBeGreaterThan(3 * 44);
+    const toggle = page.locator(".requests .toggle");
+    await toggle.click();
+    await page.waitForSelector(".details ::-p-text(response)");
+    expect(await print()).toBeGreaterThan(rows + 10);
+    await toggle.click();
     expect(await page.evaluate(MEASURE)).toEqual({ outside: 0, layout: "block" });
     if (zoomTexts === undefined) return;
     await zoomTexts(page);

@@ -56,6 +56,8 @@ interface EngineUnderTest {
   failures: (EngineOutage & { error: string })[];
   /** Makes the times of the store earlier: as if so much time had passed. */
   passTime(ms: number): unknown;
+  /** Passes most of the time of each lease, which a process that lives renews. */
+  passLeases(): unknown;
   /** Creates its storage, which is not connected. */
   createStorage(): Engine;
   /**

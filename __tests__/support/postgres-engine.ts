@@ -5,7 +5,7 @@ import { ServerStorage } from "../../lib/durable/postgres/server-storage";
 import { QUEUE_NAME as name, silent } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import * as postgres from "./postgres";
-import { ageRows, listRows } from "./sql-tables";
+import { ageMembers, ageRows, listRows } from "./sql-tables";
 
 /** The server of all suites of a file, each of whose tests has a schema of its own. */
 let shared: Promise<postgres.PostgresProcess> | undefined;
@@ -74,6 +74,7 @@ export function describeOnPostgres(
         },
       ],
       passTime: (ms) => server.query(ageRows(`${schema()}.`, ms)),
+      passLeases: () => server.query(ageMembers(`${schema()}.`)),
       createStorage() {
         const place = { name, connection: server.url, schema: schema(), logger: silent };
         return new ServerStorage(resolvePostgresOptions(place));

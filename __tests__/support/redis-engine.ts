@@ -111,6 +111,14 @@ export function describeOnRedis(
       keepsRuns: false,
       kill,
       passTime: (ms) => server.redis.eval(PASS_TIME, 0, ms),
+      async passLeases() {
+        const { redis } = server;
+        for (const lock of await redis.keys("*:lock"))
+          await redis.pexpire(lock, (await redis.pttl(lock)) - 3_000);
+        const workers = `push:${name}:workers`;
+        for (const id of await redis.zrange(workers, "0", "-1"))
+          await redis.zincrby(workers, -6_000, id);
+      },
       createStorage: () =>
         new RedisStore(resolveRedisOptions({ name, connection: server.url, logger: silent })),
       listKept: (longestMs) => (server.isUp() ? listKeys(server, longestMs) : []),

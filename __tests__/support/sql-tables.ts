@@ -8,6 +8,10 @@ export const ageRows = (schema: string, ms: number) => `
   update ${schema}outcome set expires_at = expires_at - ${ms};
   update ${schema}event set run_at = run_at - ${ms}, failed_at = failed_at - ${ms}`;
 
+/** Writes a statement that makes the beats of all members earlier. */
+export const ageMembers = (schema: string) =>
+  `update ${schema}member set seen_at = seen_at - 3000, since = since - 3000`;
+
 /**
  * Writes a query of the kinds of all rows, except those of the set-up and of the journal. A row that
  * ends later than in `longestMs` is lasting, as is a count of the journal that should have ended.

@@ -6,7 +6,7 @@ import { connect, type SqliteConnection } from "../../lib/durable/sqlite/node-sq
 import { QUEUE_NAME as name, silent } from "./durable";
 import { runSuite, type EngineSuite } from "./engine";
 import { createFile, execute, query, removeFiles } from "./sqlite";
-import { ageRows, listRows } from "./sql-tables";
+import { ageMembers, ageRows, listRows } from "./sql-tables";
 
 export function describeOnSqlite(title: string, suite: EngineSuite): void {
   describe(`sqliteQueue: ${title}`, () => {
@@ -38,6 +38,7 @@ export function describeOnSqlite(title: string, suite: EngineSuite): void {
       outages: [freeze],
       failures: [],
       passTime: (ms) => void execute(file, ageRows("", ms)),
+      passLeases: () => void execute(file, ageMembers("")),
       createStorage: () => createFileStorage(resolveSqliteOptions({ name, file, logger: silent })),
       listKept(longestMs) {
         const tables = query(file, "select name from sqlite_master where name = 'member'");

@@ -60,6 +60,14 @@ export function countTime(speed = 1): void {
   afterEach(() => endTurns(turns));
 }
 
+/** Makes the timers of one time short: to 50 ms, until the mock is restored. */
+export function shorten(name: "setInterval" | "setTimeout", ofMs: number): jest.SpyInstance {
+  const start = globalThis[name] as typeof setTimeout;
+  return jest
+    .spyOn(globalThis, name as "setTimeout")
+    .mockImplementation((run, ms) => start(run, ms === ofMs ? 50 : ms));
+}
+
 export const never = () => new Promise<never>(() => {});
 
 export function createGate() {

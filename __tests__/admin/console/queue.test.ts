@@ -87,6 +87,11 @@ it.each([
   for (const [, options] of change.mock.calls) expect(options).toMatchObject({ by: "alice" });
   const changed = { action: by.action, by: "alice", status: 200, count, error, uuid };
   const { changes: history } = await readShown(app);
-  const entry = { kind: "change", atMs: expect.any(Number), process: expect.any(String) };
+  const entry = {
+    kind: "change",
+    share: "",
+    atMs: expect.any(Number),
+    process: expect.any(String),
+  };
   expect(history).toEqual([{ ...changed, ...entry }]);
 });

@@ -38,11 +38,12 @@ import { createPostgres, type ServerOptions } from "../../support/postgres";
 import { describeOnPostgres } from "../../support/postgres-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
 import { mountSmallDisk } from "../../support/small-disk";
-import { until } from "../../support/waiting";
+import { shorten, until } from "../../support/waiting";
 
 const disk = mountSmallDisk("size=160m,mode=777");
 const BACKLOG = 20_000;
 const EVENTS = 100;
+const PURGE_MS = 5_000;
 const ALL = { failure: undefined, newestFirst: false };
 const OWN_CONNECTIONS = "select from pg_stat_activity where application_name = 'push-webhooks'";
 
@@ -118,6 +119,7 @@ describeOnPostgres("its own promises", (app) => {
   });
 
   it("removes what is over in whatever order it ends", async () => {
+    const timers = shorten("setTimeout", PURGE_MS);
     await open({ schema: "mixed" }).ready();
     const now = "(extract(epoch from now()) * 1000)::bigint";
     const end = `case when n <= 2500 then ${now} + 60000000 when n = 2501 then 2 * ${now}
@@ -136,6 +138,7 @@ describeOnPostgres("its own promises", (app) => {
         { count: 5_750 },
       ]);
     }
+    timers.mockRestore();
   });
 
   it("keeps uuids and outcomes of two queues in one schema apart", async () => {
@@ -269,10 +272,8 @@ describeOnPostgres("its own promises", (app) => {
   });
 
   it("connects again when its server does not respond", async () => {
-    const { setTimeout: start } = globalThis;
-    const timers = jest.spyOn(globalThis, "setTimeout");
-    // It awaits a connection for 2 s; 50 ms here.
-    timers.mockImplementation((run, ms) => start(run, ms === 2_000 ? 50 : ms));
+    // It awaits a connection for 2 s.
+    const timers = shorten("setTimeout", 2_000);
     const { port, url } = app.server();
     const proxy = closeLater(await startRedisProxy(port));
     const dropped = proxy.drop("push-webhooks");

@@ -84,7 +84,7 @@ describeWithPostgres("the storage in Postgres", () => {
 
   it("behaves like the model in 300 schedules", async () => {
     const storage = await open(LASTING);
-    await compareSchedules({ first: 1, count: 300 }, () => start(storage));
+    await compareSchedules(300, () => start(storage));
   }, 1_200_000);
 
   it("behaves like the model in 100 walks, in which times end", async () => {

@@ -17,7 +17,7 @@ import {
 import { DURABLE, startRedis } from "../../support/redis";
 import { describeOnRedis } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
-import { testSignal, until } from "../../support/waiting";
+import { shorten, testSignal, until } from "../../support/waiting";
 import { useWarnings } from "../../support/warnings";
 import { eventRequest } from "../../support/webhook-requests";
 import { trySetup } from "../setups/setup";
@@ -91,24 +91,6 @@ describeOnRedis("a queue in Redis", (app) => {
     expect((await Promise.all(commands.map(isReady))).flat()).toEqual([]);
   });
 
-  it("is ready once Redis replies to CONFIG GET again", async () => {
-    const proxy = closeLater(await startRedisProxy(app.server().port));
-    void proxy.drop("appendonly");
-    const queue = open({ connection: proxy.url });
-    await expect(queue.ready()).rejects.toMatchObject({ code: "REDIS_NOT_DURABLE" });
-    await proxy.drop();
-    await until(async () => (await settle(queue)) === undefined);
-  });
-
-  it("logs why Redis is out of reach", async () => {
-    await app.server().stop();
-    const queue = openHurried();
-    await until(() => logger.warn.mock.calls.length > 0);
-    const message = expect.stringContaining("ECONNREFUSED");
-    expect(logger.warn).toHaveBeenCalledWith({ code: "REDIS_UNREACHABLE" }, message);
-    await expect(storeFactor(queue, "a")).rejects.toMatchObject({ cause: { message } });
-  });
-
   it("with replicas stores only when they have confirmed", async () => {
     await app.server().redis.config("SET", "repl-diskless-sync-delay", "0");
     const queue = open({ storeTimeoutMs: 1_000, replicas: 1 });
@@ -152,10 +134,8 @@ describeOnRedis("a queue in Redis", (app) => {
   });
 
   it("that an operator pauses and resumes logs each of them once", async () => {
-    const { setInterval: start } = globalThis;
-    const timers = jest.spyOn(globalThis, "setInterval");
-    // The worker looks each 2 s; 20 ms here.
-    timers.mockImplementation((run, ms) => start(run, ms === 2_000 ? 20 : ms));
+    // The worker looks each 2 s.
+    const timers = shorten("setInterval", 2_000);
     open().work(createHandlers().onAny(() => {}));
     const { redis, readInfo } = app.server();
     const untilLooks = async (count: number) => {
@@ -272,6 +252,7 @@ describeOnRedis("a queue in Redis", (app) => {
     const queue = open();
     queue.work(createHandlers().onAny(() => {}));
     await untilStats(queue, { workers: 1 });
+    await app.passLeases();
     await setLimit(1_000_000);
     await untilStats(queue, { workers: 0 });
     const count = ({ mock }: jest.Mock, words: RegExp) =>

@@ -17,7 +17,7 @@ import {
 } from "../../support/durable";
 import { describeOnRedis } from "../../support/redis-engine";
 import { startRedisProxy } from "../../support/redis-proxy";
-import { createGate, until } from "../../support/waiting";
+import { createGate, shorten, until } from "../../support/waiting";
 import { ACCOUNT_SID, AUTH_TOKEN, eventPairs, eventRequest } from "../../support/webhook-requests";
 
 const DAY_MS = 86_400_000;
@@ -186,10 +186,7 @@ describeOnRedis("its own promises", (app) => {
   });
 
   it("pings both of its connections while they are idle", async () => {
-    const { setInterval: start } = globalThis;
-    const timers = jest.spyOn(globalThis, "setInterval");
-    // Each 2 s; 20 ms here.
-    timers.mockImplementation((run, ms) => start(run, ms === 2_000 ? 20 : ms));
+    const timers = shorten("setInterval", 2_000);
     const queue = app.open();
     timers.mockRestore();
     await queue.ready();

@@ -47,19 +47,14 @@ const withSql = (
   async () => undo !== undefined && server.query(undo),
 ];
 
-const withSetting = (
-  name: string,
-  value: "on" | "off",
-  rejects?: Rejection,
-  own?: Options,
-): Setup => [
-  `${name} = ${value}${own === undefined ? "" : `, "${own.durability}"`}`,
+const withProvider = (name: string, rejects?: Rejection): Setup => [
+  `${name} = off, "provider"`,
   async () => {
-    await server.set(name, value);
-    return open(own);
+    await server.set(name, "off");
+    return open({ durability: "provider" });
   },
   rejects,
-  () => server.set(name, value === "on" ? "off" : "on"),
+  () => server.set(name, "on"),
 ];
 
 /** The rights that the docs list. */
@@ -238,42 +233,15 @@ const SETUPS: Setup[] = [
   ["serializable, a statement_timeout of 20 ms, 4 processes at first", openTogether],
   ["a Unix socket", openSocket],
   ...ADDRESSES,
-  ...["fsync", "full_page_writes", "synchronous_commit"].flatMap((name) => {
-    const rejects: Rejection = [
-      "POSTGRES_NOT_DURABLE",
-      new RegExp(`alter system set ${name} = on`),
-    ];
-    const byProvider = name === "synchronous_commit" ? rejects : undefined;
-    return [
-      withSetting(name, "off", rejects),
-      withSetting(name, "off", byProvider, { durability: "provider" }),
-    ];
-  }),
-  withSetting(
-    "default_transaction_read_only",
-    "on",
-    REJECTED(/alter system set default_transaction_read_only = off/),
-  ),
+  // advice.test.ts has the default durability, and other problems that an advice solves.
+  withProvider("fsync"),
+  withProvider("full_page_writes"),
+  withProvider("synchronous_commit", [
+    "POSTGRES_NOT_DURABLE",
+    /alter system set synchronous_commit = on/,
+  ]),
   ["a wrong password", openWithWrongPassword, REJECTED(/^(?!.*hush).*rejects the password/)],
   ["no password", () => open(as("locked", "push")()), REJECTED(/Check password/)],
-  withSql(
-    "a role without LOGIN",
-    "create role group_of_apps",
-    as("group_of_apps", "push"),
-    REJECTED(/alter role … login/),
-  ),
-  withSql(
-    "synchronous_commit of the role and its database",
-    `create role hasty login; alter role hasty set synchronous_commit = off;
-     create role hastier login; alter role hastier in database postgres set synchronous_commit = off`,
-    as("hasty", "push"),
-    ["POSTGRES_NOT_DURABLE", /alter role "hasty" reset synchronous_commit;/],
-  ),
-  [
-    "a database that does not exist",
-    () => open({ connection: server.url.replace("/postgres", "/missing") }),
-    REJECTED(/no such database/),
-  ],
   withSql("a role that does not exist", "", as("missing", "push"), REJECTED(/rejects the role/)),
   withSql(
     "a role with CREATE on the database",
@@ -285,7 +253,6 @@ const SETUPS: Setup[] = [
     "revoke create on database postgres from first; create role app login in role first",
     as("app", "owned"),
   ),
-  withSql("no schema, without CREATE", "", as("app", "denied"), REJECTED(/denied/)),
   withSql("least rights", "", asLeast),
   ...RIGHTS.map((right) =>
     withSql(
@@ -304,13 +271,6 @@ const SETUPS: Setup[] = [
     REJECTED(/denied for sequence event_id_seq.*usage, update on all sequences/),
     "delete from least.event where queue = 99",
   ),
-  withSql(
-    "least rights, row-level security",
-    "alter table least.member enable row level security",
-    asLeast,
-    REJECTED(/row-level security/),
-    "alter table least.member disable row level security",
-  ),
   ...[
     ["event", "create table $.event (id int)"],
     ["version", "create table $.version (id int)"],
@@ -327,11 +287,6 @@ const SETUPS: Setup[] = [
     const changed = sql.replaceAll("$", schema);
     return withSql(`its own schema ${title}`, changed, () => ({ schema }), rejects);
   }),
-  [
-    "TLS: sslmode=verify-full to a server without it",
-    () => open({ connection: `${server.url}?sslmode=verify-full` }),
-    REJECTED(/has no TLS: .*sslmode=disable/),
-  ],
   withTls("a certificate of its own", "sslmode=verify-full", REJECTED(/ssl: \{ ca \}/)),
   withTls("its certificate with sslrootcert", "sslmode=verify-full&sslrootcert=$CERT"),
   ...behindPgbouncer("transaction", 5, POOLED),

@@ -112,21 +112,11 @@ const SETUPS: Setup[] = [
     REJECTED(/connection: \{ cluster:/),
   ],
   ["a replica", withSettings({ replicaof: "127.0.0.1 1" }), REJECTED(/replica/)],
-  [
-    "the defaults of Redis",
-    withSettings({ appendonly: "no", ...everysec }),
-    NOT_DURABLE(/CONFIG SET appendonly yes\n {2}CONFIG SET appendfsync always\n {2}CONFIG REWRITE/),
-  ],
   ...LEVELS.map((durability, index): Setup => [
     `appendfsync everysec, "${durability}"`,
     withSettings(everysec, "//", durability),
     index < 2 ? NOT_DURABLE(/appendfsync always/) : undefined,
   ]),
-  [
-    "maxmemory-policy volatile-lru",
-    withSettings({ "maxmemory-policy": "volatile-lru" }),
-    NOT_DURABLE(/maxmemory-policy noeviction/),
-  ],
   [
     "a database that it does not have",
     async () => open(`${(await redis.startRedis()).url}/99`),

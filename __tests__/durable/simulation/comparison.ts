@@ -110,10 +110,9 @@ export function createComparison({ call, readRows }: RealStorage): Compare {
 
 /** Runs schedules on an empty storage each; throws the error of the first that fails. */
 export async function compareSchedules(
-  seeds: { first: number; count: number },
+  count: number,
   start: () => Promise<RealStorage>,
 ): Promise<void> {
-  for (let seed = seeds.first; seed < seeds.first + seeds.count; seed++) {
+  for (let seed = 1; seed <= count; seed++)
     await runSchedule(seed, createComparison(await start()));
-  }
 }
