@@ -174,19 +174,6 @@ export function describeJournal(engine: StoppableEngine): void {
     expect(sumOf("attempt:handled")).toBe(1);
   });
 
-  it("has what was noted right before the queue was closed", async () => {
-    const first = engine.open();
-    await first.ready();
-    first.journal!.append(change("webhook.create"));
-    await first.close();
-    first.journal!.append(change("too late"));
-    const entries = await readAll(engine.open().journal!);
-    expect(entries).toMatchObject([
-      { kind: "start" },
-      { kind: "change", action: "webhook.create" },
-    ]);
-  });
-
   it("is not kept without the option journal", async () => {
     const queue = engine.open({ journal: false });
     expect(queue.journal).toBeUndefined();

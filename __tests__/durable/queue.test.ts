@@ -275,6 +275,17 @@ it.each<[what: string, change: object]>([
   await queue.close();
 });
 
+it("a queue that is closed writes what its journal has noted", async () => {
+  const appendEntries = jest.fn(async () => {});
+  const queue = open({ appendEntries });
+  await queue.ready();
+  queue.journal?.append({ kind: "change", atMs: Date.now(), status: 201, share: "" });
+  await queue.close();
+  const text = expect.stringContaining('"status":201') as string;
+  const entries = [expect.anything(), { kind: "change", share: "", text }];
+  expect(appendEntries.mock.calls).toEqual([[entries, []]]);
+});
+
 it("rejects wrong handlers and options of a worker", async () => {
   const queue = open({ beat: async () => {} });
   const handlers = createHandlers();
