@@ -3,6 +3,7 @@ import { eventFixture } from "express-push-verification/testing";
 import type { EventStatus } from "../../../lib/durable";
 import type { Journal, NewEntry } from "../../../lib/core/journal/journal";
 import type { LoginSearch } from "../../../lib/admin/console/find-login";
+import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
 import type { ShownHistory } from "../../../lib/admin/console/shown-history";
 import { measureHeap } from "../../support/heap";
 import { until } from "../../support/waiting";
@@ -30,10 +31,14 @@ const MINUTE_MS = 60_000;
 /** A console of a queue with a journal, and what appends a step of the event "a". */
 async function startShared(find?: object) {
   const journal = createSharedJournal();
-  const status = async () => find as EventStatus | undefined;
+  const status: ConsoleQueue["find"] = async (_uuid, { accountSid, receiver } = {}) =>
+    accountSid === ACCOUNT_SID && receiver === "shop" ? (find as EventStatus) : undefined;
   const queue = { ...createMemoryQueue([]), journal, find: status };
   const store = { ...queue, store: async () => "new", outcomes: {} };
-  const app = await startConsole({ router: { queue }, receiver: { queue: store as never } });
+  const app = await startConsole({
+    router: { queue },
+    receiver: { name: "shop", queue: store as never },
+  });
   function step(what: string, others: object = {}): void {
     const common = { kind: "step", atMs: Date.now() + 1, uuid: "a", accountSid: ACCOUNT_SID };
     journal.append({ ...common, what, share: "", ...others } as NewEntry);
