@@ -15,6 +15,8 @@ const PAUSE_MS = 20;
 /** Files that tools keep for their next process. */
 const CACHES = /^(tsx-|node-compile-cache|jest_)/;
 const LIB = join(__dirname, "..", "..", "lib");
+// The first use of an output opens its pipe.
+void [process.stdout, process.stderr];
 
 /**
  * Finds what is left behind: after each test the timers of `lib`, also those that keep no process
