@@ -120,7 +120,7 @@ describeWithBrowser("the receiver's page", () => {
     const { page } = await openConsole();
     await page.getByText("Up to date").waitFor();
     allowFaults(/status of 429/);
-    const headers = { "Retry-After": "3600" };
+    const headers = { "Retry-After": "1000" };
     await page.route("**/console/view", (route) => route.fulfill({ status: 429, headers }));
     await page.getByText("The server receives too many requests.").waitFor();
     await expectNoPolls(page);

@@ -44,8 +44,11 @@ describeWithBrowser("the page of the webhooks", () => {
     expect(await list()).toMatchObject([{ status: "enabled" }]);
 
     await press(page, /^Delete$/);
+    await page.evaluate("setTimeout = (run) => (globalThis.hide = run)");
     await press(page, "Delete webhook");
     await said(page, "The webhook was deleted.");
+    await page.evaluate("hide()");
+    await page.locator(".toast").waitFor({ state: "hidden" });
     await page.locator("h2:focus", { hasText: "Webhooks" }).waitFor();
     expect(await list()).toEqual([]);
     const actions = app.audits.map(({ action }) => action?.replace("webhook.", ""));

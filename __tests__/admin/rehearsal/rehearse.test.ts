@@ -54,6 +54,8 @@ const deletedTwice: Broken = {
   },
 };
 
+const DENIALS: Broken["webhook"] = { event_types: ["challenge.denied"] };
+
 countTime();
 afterEach(async () => {
   await closeOpened();
@@ -82,7 +84,8 @@ it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
   ["no Webhook", { webhook: null }, ["webhook"]],
   ["a slash", { hasSlash: true }, ["webhook"], /publicUrl is/],
   ["a disabled Webhook", { webhook: { status: "disabled" } }, ["enabled"]],
-  ["a type that is missing", { webhook: { event_types: ["challenge.denied"] } }, ["types"]],
+  ["a type that is missing", { webhook: DENIALS }, ["types"]],
+  ["a type that is missing, where no handler is", { webhook: DENIALS, handler: null }, ["types"]],
   ["the version", { webhook: { version: "v1" } }, ["version"]],
   ["two Webhooks", { isDoubled: true }, ["drift"]],
   ["the method of the Webhook", { webhook: { webhook_method: "GET" } }, ["drift"]],
@@ -163,8 +166,11 @@ it("is not content with the service's own word, which is no webhook request", as
   expect(rowOf(report, "waited")?.result).toBe("skipped");
 });
 
-it("is repeated in one process as the first time, for an app that handles approvals only", async () => {
-  const { push, client } = await startBroken({ webhook: { event_types: ["challenge.approved"] } });
+it.each<[what: string, broken: Broken, links: string[]]>([
+  ["nothing", {}, []],
+  ["the approval of a challenge", rejecting("POST", /Challenges\/YC/), ["challenge"]],
+])("is repeated in one process as the first time, with %s broken", async (_what, broken, links) => {
+  const { push, client } = await startBroken(broken);
   const inspection = inspectReceiver(push) as ReceiverInspection;
   const { observe } = inspection;
   const stops: jest.Mock[] = [];
@@ -174,7 +180,7 @@ it("is repeated in one process as the first time, for an app that handles approv
     return stop;
   });
   for (let round = 0; round < 2; round++) {
-    expect(failedLinks(await rehearse({ push, client, timeoutMs: 20_000 }))).toEqual([]);
+    expect(failedLinks(await rehearse({ push, client, timeoutMs: 20_000 }))).toEqual(links);
   }
   // No observer is left.
   expect(stops.map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
