@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { delimiter, join } from "node:path";
+import type { setTimeout as sleep } from "node:timers/promises";
 import {
   postgresQueue,
   redisQueue,
@@ -17,6 +18,13 @@ import { describeWithPostgres, startPostgres, type PostgresProcess } from "../..
 import * as redis from "../../support/redis";
 import { until } from "../../support/waiting";
 import { EVENTS, expectAll, fill, hasTool, isReady, readAdvice, restore } from "./advice";
+
+// A queue asks a store that rejected it again after 2 s.
+jest.mock("node:timers/promises", () => {
+  const actual = jest.requireActual<{ setTimeout: typeof sleep }>("node:timers/promises");
+  const setTimeout: typeof sleep = (ms, ...rest) => actual.setTimeout(Math.min(ms!, 50), ...rest);
+  return { ...actual, setTimeout };
+});
 
 const name = "advised";
 
