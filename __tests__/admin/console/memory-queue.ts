@@ -37,11 +37,12 @@ export function createMemoryQueue(
   stats: object = {},
   events: readonly (PushEvent | undefined)[] = [undefined],
 ) {
+  const approval = eventFixture("challenge.approved");
   let deadLetters: DeadLetter[] = errors.map((error, index) => ({
     uuid: `uuid-${index}`,
     accountSid: ACCOUNT_SID,
     receiver: index % 2 === 0 ? "shop" : undefined,
-    event: index < events.length ? events[index] : eventFixture("challenge.approved"),
+    event: index < events.length ? events[index] : approval,
     error,
     attempts: 8,
     failedAt: new Date(Date.UTC(2026, 2, 5, 9, 0, index)),
@@ -54,7 +55,8 @@ export function createMemoryQueue(
     return deadLetters.length < count;
   };
   const counts = { waiting: 3, active: 2, delayed: 1, oldestWaitingMs: 4_200, workers: 2 };
-  const errorOf = ({ error, event }: DeadLetter) => maskText(error, event);
+  const masked = new Map(deadLetters.map((one) => [one, maskText(one.error, one.event)]));
+  const errorOf = (deadLetter: DeadLetter) => masked.get(deadLetter) ?? "";
   return {
     changes,
     journal: createSharedJournal(),
