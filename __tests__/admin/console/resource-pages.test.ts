@@ -185,6 +185,7 @@ describeWithBrowser("the page of the webhooks", () => {
     const changed = { friendly_name: "second", webhook_url };
     expect(await app.upstream.listWebhooks()).toMatchObject([changed]);
     app.upstream.script.push(...Array<{ status: number }>(9).fill({ status: 500 }));
+    await page.reload();
     await page.getByRole("link", { name: "Webhooks ? findings unknown" }).waitFor();
     await page.getByText("The webhooks could not be read.").waitFor();
     expect(takeFaults().every((fault) => fault.includes("502"))).toBe(true);
