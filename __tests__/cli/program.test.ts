@@ -280,6 +280,15 @@ describe("trigger", () => {
       expect(await runLine(line)).toHaveProperty("code", code);
     }
   });
+
+  it.each<[args: string, env: NodeJS.ProcessEnv]>([
+    ["--signature-header x-other", {}],
+    ["", { PUSH_SIGNATURE_HEADER: "x-other" }],
+  ])("signs in another header with %j and %j", async (args, env) => {
+    const { publicUrl } = await startReceiver(AUTH_TOKEN, { signatureHeader: "X-Other" });
+    const line = `trigger factor.created --url ${publicUrl} ${args}`;
+    expect(await runLine(line, { ...secret, ...env })).toHaveProperty("code", 0);
+  });
 });
 
 it.each<[args: string, headers: object]>([

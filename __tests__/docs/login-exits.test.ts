@@ -58,7 +58,6 @@ afterAll(() => {
 
 let count = 0;
 
-/** Starts examples/login.ts with short waits, and one login in it. */
 async function begin() {
   const file = join(folder, `login-${++count}.ts`);
   const code = readText("examples/login.ts")

@@ -77,7 +77,6 @@ async function makeEvent(
   await emulator.settled();
   return Object.fromEntries(new URLSearchParams(requests[0]?.body));
 }
-/** A user's life: all five events happen once. */
 function runStory({ factor = {}, challenge = {}, answer = {} }: Record<string, object> = {}): void {
   const { sid: factor_sid } = emulator.createFactor(factor);
   emulator.verifyFactor(factor_sid);

@@ -107,11 +107,7 @@ const ANSWERS: [answer: string, file?: string, text?: string][] = [
   ["admin.md#the-client", "admin/client/configuration-drift.test.ts", "ensure"],
   ["admin.md#the-client", "admin/client/configuration-drift.test.ts", "ensure leaves one Webhook"],
   ["durable.md"],
-  [
-    "options.md#acknowledge",
-    "core/receiver/deadline.test.ts",
-    "after the response",
-  ],
+  ["options.md#acknowledge", "core/receiver/deadline.test.ts", "after the response"],
   ["options.md#time-limits", "core/receiver/deadline.test.ts", "deadlineMs bounds"],
   ["idempotency.md#several-processes", "release/frameworks.test.ts", "pm2"],
   [

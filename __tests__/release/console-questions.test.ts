@@ -92,7 +92,6 @@ describeQuestions("the console of three processes behind a random balancer", () 
     await Promise.all(Array.from({ length: 16 }, lane));
   }
 
-  /** A user approves a login; resolves when the service has its response. */
   async function approve(user: string): Promise<string> {
     const { emulator } = cluster;
     const factor = emulator.createFactor({ entity_identity: user });

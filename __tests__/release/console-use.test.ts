@@ -105,7 +105,6 @@ describeWithBrowser("the console in use", () => {
   });
 });
 
-/** Sends webhook requests, 16 at a time; each tenth is rejected. */
 async function deliverMany(app: ConsoleApp, count: number): Promise<void> {
   const numbers = Array.from({ length: count }).keys();
   const deliver = async () => {

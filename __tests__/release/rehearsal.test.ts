@@ -42,7 +42,6 @@ function forward(req: IncomingMessage, res: ServerResponse, port: number): void 
   );
 }
 
-/** Starts the service, a network that counts the questions to it, the network in front of nginx, nginx, Redis, and both processes. */
 async function start({ to = [0, 1], directive, suffix = "", hasWorker, beforeProxy }: Setup) {
   const emulator = await startEmulator(AS_PUBLIC_SERVICE);
   const ports = [await findFreePort(), await findFreePort()] as const;
