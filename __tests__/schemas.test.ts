@@ -12,7 +12,7 @@ import type {
 import type { CreatedKey, Key, Webhook, WebhookInput } from "express-push-verification/admin";
 import type { Fault } from "express-push-verification/emulator";
 import type { KeyInput } from "../lib/admin/client/key";
-import type * as admin from "../lib/admin/client/schemas";
+import type * as admin from "../lib/admin/client/input-rules";
 import type { WebhookChange } from "../lib/admin/client/webhook";
 import type { BODY_SCHEMAS } from "../lib/admin/router/routes";
 import type { NewWebhook } from "../lib/emulator/options";

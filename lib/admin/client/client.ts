@@ -9,22 +9,24 @@ import { listFactorDifferences } from "./factor-differences";
 import { createList } from "./list";
 import {
   challengeKeySchema,
-  challengeSchema,
-  createdKeySchema,
   comparedFactorsSchema,
   factorKeySchema,
-  factorListSchema,
-  factorSchema,
   factorUserSchema,
   keyInputSchema,
-  keyListSchema,
-  keySchema,
   parseInput,
   webhookChangeSchema,
   webhookInputSchema,
+} from "./input-rules";
+import {
+  challengeSchema,
+  createdKeySchema,
+  factorListSchema,
+  factorSchema,
+  keyListSchema,
+  keySchema,
   webhookListSchema,
   webhookSchema,
-} from "./schemas";
+} from "./resource-schemas";
 import { ApiError, createApiError } from "./api-error";
 import { accesses } from "./service-access";
 import { Transport, type Send } from "./transport";

@@ -1,5 +1,5 @@
 import { parseUrl } from "../../kit/url";
-import { pageQuerySchema, parseInput } from "./schemas";
+import { pageQuerySchema, parseInput } from "./input-rules";
 import { createApiError } from "./api-error";
 import type { RequestOptions } from "./options";
 import type { ResponseSchema, Send } from "./transport";

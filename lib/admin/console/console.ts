@@ -4,7 +4,7 @@ import { inspectReceiver, type ReceiverInspection } from "../../core/door";
 import { PUSH_EVENT_TYPES, type PushWebhooks } from "../../index";
 import { hideUserInfo } from "../../kit/url";
 import { checkWebhooks } from "../client/configuration-drift";
-import { webhookSchema } from "../client/schemas";
+import { webhookSchema } from "../client/resource-schemas";
 import type { Webhook } from "../client/webhook";
 import type { Route } from "../http/route";
 import { runForAll } from "./action-lines";

@@ -1,7 +1,7 @@
 import { Es256Key } from "../../kit/es256-key";
 import type { Pair } from "../../kit/pairs";
 import * as z from "zod";
-import { sidSchema } from "../client/schemas";
+import { sidSchema } from "../client/resource-schemas";
 import type { ServiceAccess } from "../client/service-access";
 import type { ServiceResponse } from "../client/options";
 

@@ -1,7 +1,7 @@
 import { encodeForm } from "../../kit/text";
 import * as z from "zod";
 import type { List, PageQuery } from "../client/list";
-import { pageQuerySchema, parseInput } from "../client/schemas";
+import { pageQuerySchema, parseInput } from "../client/input-rules";
 
 const { pageSize, page, pageToken } = pageQuerySchema.shape;
 

@@ -2,7 +2,7 @@ import type { Request, Response } from "express";
 import type { Journal } from "../../core/door";
 import { destroyResponse } from "../../kit/callbacks";
 import { CONTENT_SECURITY_POLICY, FORBIDDEN_PAGE } from "../console/assets";
-import { parseInput } from "../client/schemas";
+import { parseInput } from "../client/input-rules";
 import { createAudit, type Audited, type AuditEntry } from "../http/audit";
 import { readJson } from "../http/json-body";
 import type { Route } from "../http/route";

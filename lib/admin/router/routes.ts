@@ -5,15 +5,8 @@ import type { PushWebhooks } from "../../index";
 import type { QueueUser } from "../../durable";
 import type { AdminClient } from "../client/client";
 import type { KeyInput } from "../client/key";
-import {
-  createdKeySchema,
-  keyInputSchema,
-  keySchema,
-  webhookChangeSchema,
-  webhookInputSchema,
-  sidSchema,
-  webhookSchema,
-} from "../client/schemas";
+import { keyInputSchema, webhookChangeSchema, webhookInputSchema } from "../client/input-rules";
+import { createdKeySchema, keySchema, sidSchema, webhookSchema } from "../client/resource-schemas";
 import type { Webhook, WebhookChange, WebhookInput } from "../client/webhook";
 import type { ConsoleQueue } from "../console/queue-view";
 import type { AuditEntry } from "../http/audit";
