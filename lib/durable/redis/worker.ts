@@ -52,12 +52,13 @@ export class RedisWorker implements RunningWorker {
   #hold: QueueStats["hold"];
   /** The jobs whose handlers run. */
   readonly #active = new Set<string | undefined>();
-  readonly #state = new EventEmitter<{ idle: []; abandoned: [] }>();
+  readonly #state = new EventEmitter<{ idle: []; lost: []; abandoned: [] }>();
 
   constructor(runner: Runner, parts: WorkerParts) {
     this.#runner = runner;
     this.#parts = parts;
     this.#connection = openConnection(parts.settings, "worker");
+    this.#connection.redis.on("close", () => this.#state.emit("lost"));
     this.#beats = createWorkerBeats(this.#connection.redis, parts.settings);
     void this.#start();
   }
@@ -215,8 +216,15 @@ export class RedisWorker implements RunningWorker {
     this.#beats.remove(this.#id).catch(() => {});
     const bull = this.#bull;
     if (bull === undefined) return;
-    const finished = this.#isConnected() ? bull.close() : this.#finishHandlers(bull);
-    await Promise.race([finished, once(this.#state, "abandoned")]);
+    const over = new AbortController();
+    const isConnected = this.#isConnected();
+    // A Redis that has just stopped counts as connected until its socket has ended.
+    const lost = isConnected ? once(this.#state, "lost", over) : Promise.resolve();
+    await Promise.race([
+      ...(isConnected ? [bull.close()] : []),
+      lost.then(() => this.#finishHandlers(bull)),
+      once(this.#state, "abandoned", over),
+    ]).finally(() => over.abort());
   }
 
   /** Unlike worker.close(), awaits no Redis that is down. */
