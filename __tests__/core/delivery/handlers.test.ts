@@ -18,8 +18,9 @@ import { useWarnings } from "../../support/warnings";
 import { AUTH_TOKEN, CHALLENGE_SID, PUBLIC_URL } from "../../support/webhook-requests";
 
 const event = eventFixture("challenge.approved");
-const context = { attempt: 3, authTokenIndex: 0, publicUrlIndex: 0, receiver: "login" };
+const context = { attempt: 3, authTokenIndex: 1, publicUrlIndex: 2, receiver: "login" };
 const noop = () => {};
+const CHALLENGE_TYPES = ["challenge.approved", "challenge.denied"] as const;
 const FAILED: unknown = expect.objectContaining({ code: "HANDLER_FAILED" });
 const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, name: "login" };
 
@@ -195,10 +196,10 @@ describe("dispatch", () => {
     for (const logger of [undefined, { ...silent, warn }]) {
       const push = pushWebhooks({ ...options, logger });
       const prepared = prepare(push);
-      for (let times = 0; times < 2; times++) await push.dispatch(event);
+      for (const type of CHALLENGE_TYPES) await push.dispatch({ ...event, type } as PushEvent);
       await prepared;
-      const isOfItsType = isHandled && what !== "onUnhandled";
-      expect(push.handledTypes().includes(event.type)).toBe(isOfItsType);
+      const handled = isHandled && what !== "onUnhandled" ? CHALLENGE_TYPES : [];
+      expect(push.handledTypes().filter((type) => type.startsWith("challenge"))).toEqual(handled);
     }
     expect(warnings.listCodes()).toEqual(isHandled ? [] : ["EVENT_UNHANDLED"]);
     expect(warn).toHaveBeenCalledTimes(isHandled ? 0 : 2);

@@ -19,6 +19,7 @@ it.each([
   const event = eventFixture("challenge.approved", {
     uuid: "evt-1",
     entity_identity: "jane.doe+1@example.com",
+    factor_friendly_name: "jane.doe",
     challenge_details: '{"message":"Pay \\"Müller\\"","fields":[{"value":"12 Elm St"}]}',
   });
   expect(maskText(error, event)).toBe(masked);

@@ -30,15 +30,18 @@ describe("pushWebhooks", () => {
     expect(push.publicUrl).toBe(publicUrl);
   });
 
-  it("passes authTokenIndex and attempt 1 to handlers", async () => {
-    const { push, receive } = createReceiver({ authToken: ["next", AUTH_TOKEN], name: "login" });
+  it("passes the context of a request or of dispatch to handlers", async () => {
+    const { push, receive, events } = createReceiver({
+      authToken: ["next", AUTH_TOKEN],
+      name: "login",
+    });
     const contexts: object[] = [];
     push.onAny((_event, context) => void contexts.push(context));
     await receive(eventRequest("factor.created"));
+    await push.dispatch(events[0]!);
     const signal: unknown = expect.any(AbortSignal);
-    expect(contexts).toEqual([
-      { attempt: 1, authTokenIndex: 1, publicUrlIndex: 0, receiver: "login", signal },
-    ]);
+    const run = { attempt: 1, authTokenIndex: 1, publicUrlIndex: 0, receiver: "login", signal };
+    expect(contexts).toEqual([run, { ...run, authTokenIndex: 0 }]);
   });
 
   it("passes onRejected a request without data that identifies a user", async () => {
@@ -157,6 +160,7 @@ describe("pushWebhooks", () => {
     const queue = { store: async () => "new" as const, outcomes: createMemoryOutcomes() };
     const open = (authToken: string) => createReceiver({ queue, name: "login", authToken }).push;
     const first = open("a-token-of-the-first");
+    await open("a-token-of-the-first").close();
     expect(() => open("a-token-of-the-second")).toThrow(/"login"/);
     await first.close();
     open("a-token-of-the-second");

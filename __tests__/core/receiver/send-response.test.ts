@@ -4,7 +4,7 @@ import { request, type IncomingMessage } from "node:http";
 import type { PushWebhooksOptions } from "express-push-verification";
 import { createReceiver } from "../../support/receivers";
 import { eventRequest } from "../../support/webhook-requests";
-import { rawRequest, sendRaw, startServer, stopServers } from "../../support/servers";
+import { rawRequest, send, sendRaw, startServer, stopServers } from "../../support/servers";
 
 afterEach(stopServers);
 
@@ -23,6 +23,13 @@ it("responds 200 without a body", async () => {
 it("responds to a rejected request with the text of its status", async () => {
   const { text } = await sendRaw(await start(), [rawRequest({ ...good, method: "PUT" })]);
   expect(text).toMatch(/\r\nAllow: POST\r\n[^]*\r\n\r\nMethod Not Allowed\n$/);
+});
+
+it("asks the client of a request that runs during close() to connect again", async () => {
+  const { push } = createReceiver();
+  push.onAny(() => void push.close());
+  const { headers } = await send(await startServer(push), good);
+  expect(headers.get("connection")).toBe("close");
 });
 
 it("responds to the request after a rejected small body", async () => {
