@@ -141,6 +141,17 @@ describeOnPostgres("its own promises", (app) => {
     timers.mockRestore();
   });
 
+  it.each([
+    ["outcome", "value", "''"],
+    ["delivery", "event_id, content", "1, gen_random_uuid()"],
+  ])("goes on to remove what is over while only %s has more", async (table, names, values) => {
+    const storage = (await app.openStorage()) as Storage & Claims;
+    const into = `${app.place().schema}.${table} (key, expires_at, ${names})`;
+    await app.server().query(`insert into ${into}
+      select gen_random_uuid(), 0, ${values} from generate_series(1, 1000)`);
+    expect([await storage.purge(), await storage.purge()]).toEqual([true, false]);
+  });
+
   it("keeps uuids and outcomes of two queues in one schema apart", async () => {
     const [staging, production] = [open({ name: "staging" }), open({ name: "production" })];
     const waits = Promise.allSettled([
