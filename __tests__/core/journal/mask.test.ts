@@ -5,8 +5,12 @@ const LONG = "x".repeat(488);
 it.each([
   ["no user jane.doe+1@example.com", "no user <entity_identity>"],
   ["GET /users/jane.doe%2B1%40example.com: 404", "GET /users/<entity_identity>: 404"],
+  ["jane.doe+1@example.com/pay", "<entity_identity>/pay"],
   ["no user JANE.DOE+1@EXAMPLE.COM here", "no user <entity_identity> here"],
-  ["event evt-1 failed, evt-12 did not", "event <uuid> failed, evt-12 did not"],
+  [
+    "event evt-1 failed, evt-12 and revt-1 did not",
+    "event <uuid> failed, evt-12 and revt-1 did not",
+  ],
   ['text Pay "Müller" to 12 elm st', "text <challenge_details> to <challenge_details>"],
   ['{"text":"Pay \\"Müller\\""}', '{"text":"<challenge_details>"}'],
   ["challenge.approved of push failed", "challenge.approved of push failed"],
@@ -19,8 +23,9 @@ it.each([
   const event = eventFixture("challenge.approved", {
     uuid: "evt-1",
     entity_identity: "jane.doe+1@example.com",
-    factor_friendly_name: "jane.doe",
-    challenge_details: '{"message":"Pay \\"Müller\\"","fields":[{"value":"12 Elm St"}]}',
+    factor_friendly_name: "user jane.doe",
+    challenge_details:
+      '{"message":"Pay \\"Müller\\"","fields":[{"value":"12 Elm St"},{"value":"example.com/pay"}]}',
   });
   expect(maskText(error, event)).toBe(masked);
 });

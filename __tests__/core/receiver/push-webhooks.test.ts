@@ -4,7 +4,7 @@ import { pushWebhooks, type PushWebhooksOptions } from "express-push-verificatio
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
 import { inspectReceiver } from "../../../lib/core/receiver/inspection";
 import { createReceiver, loggerOf } from "../../support/receivers";
-import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../../support/webhook-requests";
+import { ACCOUNT_SID, AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../../support/webhook-requests";
 import { PATH, send, startServer, stopServers } from "../../support/servers";
 import { useWarnings } from "../../support/warnings";
 
@@ -162,9 +162,21 @@ describe("pushWebhooks", () => {
     const first = open("a-token-of-the-first");
     await open("a-token-of-the-first").close();
     expect(() => open("a-token-of-the-second")).toThrow(/"login"/);
-    await first.close();
+    const closed = first.close();
+    expect(() => open("a-token-of-the-second")).toThrow(/"login"/);
+    await closed;
     open("a-token-of-the-second");
     expect(() => open("a-token-of-the-first")).toThrow(/"login"/);
+  });
+
+  it.each<[one: Partial<PushWebhooksOptions>, other: Partial<PushWebhooksOptions>]>([
+    [{}, { allowedAccountSids: [ACCOUNT_SID] }],
+    [{ authToken: () => AUTH_TOKEN }, { authToken: () => AUTH_TOKEN }],
+    [{}, { authToken: "another-token", publicUrl: ["https://new.example.test/push", PUBLIC_URL] }],
+  ])("with %j shares its name in a queue with an equal receiver, not with %j", (one, other) => {
+    const queue = { store: async () => "new" as const, outcomes: createMemoryOutcomes() };
+    for (let times = 0; times < 2; times++) createReceiver({ queue, ...one });
+    expect(() => createReceiver({ queue, ...other })).toThrow("Give each receiver a name");
   });
 
   it("responds when an observer throws", async () => {
