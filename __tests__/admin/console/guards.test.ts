@@ -97,10 +97,14 @@ it("never responds with a token, a signature or an unmasked identity", async () 
   for (const path of READS) {
     seen.push(await (await fetch(`${app.url}${path.slice(1)}`)).text());
   }
+  const publicUrl = "https://svc:hunter2@hooks.example.test/push";
+  const other = await startConsole({ receiver: { publicUrl } });
+  seen.push(JSON.stringify((await other.call("")).body));
   const text = seen.join("");
   expect(text).toContain("TOKEN_WRONG");
   expect(text).toContain("jan…com");
-  for (const secret of [...SECRETS, AUTH_TOKEN, "jane.doe", "another-token"]) {
+  expect(text).toContain("//***@hooks");
+  for (const secret of [...SECRETS, AUTH_TOKEN, "jane.doe", "another-token", "hunter2"]) {
     expect(text).not.toContain(secret);
   }
   // Base64 of 20 bytes.

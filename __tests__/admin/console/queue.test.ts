@@ -84,7 +84,10 @@ it.each([
   const by = { action: `dead-letter.${action}`, actor: "alice", status: 200 };
   expect(app.audits).toEqual([{ ...by, count, error, uuid }]);
   expect(queue.changes).toEqual(changes);
-  for (const [, options] of change.mock.calls) expect(options).toMatchObject({ by: "alice" });
+  for (const [name, options] of change.mock.calls) {
+    const receiver = /[02]$/.test(name) ? "shop" : undefined;
+    expect(options).toEqual({ accountSid: ACCOUNT_SID, receiver, by: "alice" });
+  }
   const changed = { action: by.action, by: "alice", status: 200, count, error, uuid };
   const { changes: history } = await readShown(app);
   const entry = {
