@@ -1,20 +1,31 @@
 import { JournalView } from "../../../lib/admin/console/journal-view";
-import type { Journal, JournalEntry } from "../../../lib/core/journal/journal";
+import type { Count, Journal, JournalEntry } from "../../../lib/core/journal/journal";
 
+const MINUTE_MS = 60_000;
+const SLICE = 100;
+
+let view: JournalView;
+let stored: JournalEntry[];
+let counts: Count[];
+const read = jest.fn(async (after = "0") => {
+  const from = Number(after);
+  const entries = stored.slice(from, from + SLICE);
+  return { entries, position: String(from + entries.length), hasMore: entries.length === SLICE };
+});
+
+beforeEach(() => {
+  jest.useFakeTimers();
+  const readCounts = async (fromMs = 0) => counts.filter(({ minuteMs }) => minuteMs >= fromMs);
+  view = new JournalView({ isShared: false, read, readCounts } as unknown as Journal, true);
+  counts = [];
+});
 afterEach(() => void jest.useRealTimers());
 
+const createChange = (atMs: number) =>
+  ({ kind: "change", atMs, action: "key.create", status: 201 }) as unknown as JournalEntry;
+
 it("shows what the store has removed for 10 minutes at most", async () => {
-  jest.useFakeTimers();
-  const change = { kind: "change", atMs: Date.now(), action: "key.create", status: 201 };
-  let stored = [change] as unknown as JournalEntry[];
-  const journal = {
-    isShared: false,
-    read: async (after?: string) => {
-      return { entries: after === undefined ? stored : [], position: "1", hasMore: false };
-    },
-    readCounts: async () => [],
-  };
-  const view = new JournalView(journal as unknown as Journal, true);
+  stored = [createChange(Date.now())];
   const countChanges = async () => (await view.read()).changes.length;
   expect(await countChanges()).toBe(1);
   stored = [];
@@ -22,4 +33,26 @@ it("shows what the store has removed for 10 minutes at most", async () => {
   expect(await countChanges()).toBe(1);
   jest.advanceTimersByTime(1_000);
   expect(await countChanges()).toBe(0);
+});
+
+it("reads all slices, once for several pages", async () => {
+  stored = Array.from({ length: 201 }, (_, index) => createChange(Date.now() + index));
+  read.mockClear();
+  const [{ changes }] = await Promise.all([view.read(), view.read()]);
+  expect(read).toHaveBeenCalledTimes(3);
+  expect(changes).toHaveLength(200);
+  expect(changes[0]).toBe(stored.at(-1));
+});
+
+it("shows a day, and what is counted late", async () => {
+  const nowMs = Date.now();
+  stored = [createChange(nowMs)];
+  const count = (minutes: number, times: number) =>
+    ({ minuteMs: nowMs + minutes * MINUTE_MS, name: "dropped", count: times }) as const;
+  counts = [count(0, 1), count(1, 1)];
+  await view.read();
+  counts = [count(0, 2), count(1, 1)];
+  expect((await view.read()).counts).toEqual(counts);
+  jest.advanceTimersByTime(1_440.5 * MINUTE_MS);
+  expect(await view.read()).toMatchObject({ changes: [], counts: counts.slice(1) });
 });

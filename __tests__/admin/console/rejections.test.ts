@@ -11,4 +11,5 @@ it("tells how many of a code were rejected within the last 5 minutes", () => {
   expect(listRejections(counts, [row as unknown as RequestRow])).toMatchObject([
     { code: "BODY_MALFORMED", count: 111, lately: 110, firstAtMs: counts[0]?.minuteMs },
   ]);
+  expect(listRejections([], [row as unknown as RequestRow])).toMatchObject([{ count: 1 }]);
 });

@@ -232,7 +232,7 @@ describe("POST /console/view", () => {
     now.mockReturnValue(performance.now() + 61_000);
     for (let count = 0; count < 3; count++)
       await reject("wrong URL", { signedUrl: `${app.publicUrl}/` });
-    const { totals, causes } = await readShown(app);
+    const { rows, totals, causes } = await readShown(app);
     const senders = totals.rejections[0]?.sources.map(({ userAgent, count }) => [userAgent, count]);
     expect(senders).toEqual([
       ["wrong URL", 3],
@@ -251,6 +251,7 @@ describe("POST /console/view", () => {
       [false, 3, 3],
       [undefined, 3, 0],
     ]);
+    expect(causes[0]?.firstAtMs).toBe(rows[2]?.atMs);
     now.mockRestore();
   });
 });
@@ -293,7 +294,14 @@ describe("a history that processes share", () => {
   const dead = { attempt: 8, error: "down" };
   it.each<[state: string, steps: [string, object?][], row: object]>([
     ["stored", [], {}],
-    ["handled", [["handled", { durationMs: 12 }]], { handlersMs: 12 }],
+    [
+      "handled",
+      [
+        ["failed", { durationMs: 5 }],
+        ["handled", { durationMs: 12 }],
+      ],
+      { handlersMs: 12 },
+    ],
     ["failing", [["failed", { attempt: 1, error: "down" }]], { failure: "down", canResend: false }],
     ["dead", [["failed"], ["dead", dead]], { failure: "down", canResend: true }],
     [
@@ -313,6 +321,11 @@ describe("a history that processes share", () => {
       { resent: { what: "retried", by: "eve" } },
     ],
     ["dead", [["retried"], ["dead", dead]], { resent: { problem: "It failed again." } }],
+    [
+      "stored",
+      [["dead", dead], ["retried"]],
+      { resent: expect.not.objectContaining({ problem: expect.anything() }) },
+    ],
   ])("says that a stored event is %s after %j", async (state, steps, row) => {
     const { app, step } = await startShared();
     await app.deliver(approve, { uuid: "a" });
@@ -326,10 +339,13 @@ describe("a history that processes share", () => {
   });
 
   it("takes no step for that of an unverified request", async () => {
-    const { app, step } = await startShared();
+    const { app, step } = await startShared({ state: "dead", attempts: 8 });
     await app.deliver(approve, { uuid: "a" }, WRONG);
     step("dead", dead);
-    expect(await readRows(app)).toMatchObject([{ state: "rejected", canResend: false }]);
+    const [row] = await readRows(app);
+    expect(row).toMatchObject({ state: "rejected", canResend: false });
+    const { open } = await readView(app, {}, undefined, row?.id);
+    expect(open).toEqual({ row, steps: [] });
   });
 
   it("is read from the start again only after an erasure", async () => {
@@ -453,6 +469,15 @@ describe("POST /console/search", () => {
     expect(await search(app, "nobody")).toMatchObject({ ...nothing, problem: "NOT_FOUND" });
   });
 
+  it("asks the service for the challenge of an accepted request", async () => {
+    const { app: shared } = await startShared({ event: eventFixture(approve) });
+    for (const app of [await startConsole(), shared]) {
+      await app.deliver(approve, { uuid: "a" });
+      const challenges = [{ problem: "NOT_FOUND" }];
+      expect(await search(app, CHALLENGE_SID)).toMatchObject({ challenges });
+    }
+  });
+
   it.each([ADA, CHALLENGE_SID])("finds the request and the wait of a login by %s", async (text) => {
     const app = await startConsole({ router: { readOnly: true } });
     const key = { challengeSid: CHALLENGE_SID, entityIdentity: ADA };
@@ -508,7 +533,8 @@ describe("POST /console/search", () => {
 
   it("finds dead letters by all that names them", async () => {
     const event = eventFixture("challenge.denied", { entity_identity: JANE, uuid: "uuid-0" });
-    const queue = createMemoryQueue(["down", "down"], {}, [event, eventFixture("factor.created")]);
+    const other = eventFixture("factor.created");
+    const queue = createMemoryQueue(["down", "down", "down"], {}, [event, other, other]);
     const store = { ...queue, store: async () => "new", outcomes: {} };
     const app = await startConsole({ router: { queue }, receiver: { queue: store as never } });
     const person = await (queue.journal as Journal).createPseudonym(JANE);
@@ -520,6 +546,8 @@ describe("POST /console/search", () => {
         { challengeSid: event.challenge_sid, problem: "NOT_FOUND" },
       ]);
     }
+    const { deadLetters } = await search(app, ADA);
+    expect(deadLetters).toMatchObject([{ uuid: "uuid-2" }, { uuid: "uuid-1" }]);
   });
 });
 

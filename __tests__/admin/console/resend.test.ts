@@ -22,7 +22,7 @@ import { createMemoryQueue, storeDown } from "./memory-queue";
 useConsoles();
 
 const approve = "challenge.approved";
-const FAILED = { filter: {}, untilMs: Date.UTC(2100) };
+const FAILED = { filter: { state: "bad" }, untilMs: Date.UTC(2100) };
 
 async function resend(app: ConsoleApp, uuid: string) {
   const row = (await readRows(app)).find((one) => one.uuid === uuid);
