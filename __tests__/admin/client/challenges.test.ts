@@ -125,6 +125,13 @@ describe("confirmWith", () => {
     ["challenge.approved", "approved", { identity: "mallory" }, false],
     ["challenge.approved", "approved", dated(secondsAgo(5)), true, maxAge],
     ["challenge.approved", "approved", dated(secondsAgo(700)), false, maxAge],
+    [
+      "challenge.approved",
+      "approved",
+      { ...dated(null), date_updated: secondsAgo(5) },
+      true,
+      maxAge,
+    ],
     ["challenge.approved", "approved", dated("yesterday"), false, maxAge],
     ["challenge.approved", "approved", dated(null), false, maxAge],
     ["factor.created", "created", { date_created: secondsAgo(86_500) }, false],
@@ -153,6 +160,8 @@ describe("confirmWith", () => {
     [{ account_sid: `AC${OTHER}` }, false],
     [{ service_sid: `VA${OTHER}` }, false],
     [{ factor_sid: null }, false],
+    [{ status: "pending" }, false],
+    [{ status: "denied" }, true],
     [{ account_sid: null, service_sid: null }, true],
   ])("tells a wait the outcome in the response %j: %s", async (found, isTold) => {
     const event = createEvent("challenge.approved", "approved");

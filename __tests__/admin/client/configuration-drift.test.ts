@@ -149,10 +149,11 @@ it("finds other URLs that begin with one of the receiver", async () => {
 it("shows no user info of a URL", async () => {
   const publicUrl = "https://svc:hunter2@hooks.example.test/push";
   const findings = await check({ publicUrl });
-  for (const webhook_url of [`${publicUrl}/`, publicUrl.replace("svc:hunter2@", "")])
+  const without = publicUrl.replace("svc:hunter2@", "");
+  for (const webhook_url of [`${publicUrl}/`, without, `${publicUrl}/sms`])
     upstream.createWebhook({ ...WEBHOOK, webhook_url });
   findings.push(...(await check({ publicUrl })));
-  const found = ["NOT_CONFIGURED", "URL_DIFFERS", "URL_DIFFERS"];
+  const found = ["NOT_CONFIGURED", "URL_DIFFERS", "URL_DIFFERS", "URL_EXTENDS"];
   expect(findings.map(({ code }) => code)).toEqual(found);
   expect(JSON.stringify(findings)).not.toContain("hunter2");
 });
