@@ -44,7 +44,7 @@ it("reads all slices, once for several pages", async () => {
   expect(changes[0]).toBe(stored.at(-1));
 });
 
-it("shows a day, and what is counted late", async () => {
+it("keeps what is counted late for a day", async () => {
   const nowMs = Date.now();
   stored = [createChange(nowMs)];
   const count = (minutes: number, times: number) =>

@@ -24,11 +24,11 @@ const giveUp = () => {
 const later = { deadlineMs: 1_500 };
 const store = { claim: fail, complete() {}, release() {} };
 /** The service responds to one kind of request with an error. */
-const rejecting = (method: string, path: RegExp): Broken => ({
+const rejecting = (method: string, path: RegExp, status = 400): Broken => ({
   client: {
     fetch: (url, init) =>
       init.method === method && path.test(url)
-        ? Promise.resolve(Response.json({ code: 60_200, message: "no" }, { status: 400 }))
+        ? Promise.resolve(Response.json({ code: 60_200, message: "no" }, { status }))
         : fetch(url, init),
   },
 });
@@ -79,6 +79,7 @@ it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
   ["nothing, without confirm", { receiver: { confirm: undefined } }, []],
   ["nothing, with a response before the handlers", { receiver: { acknowledge: "before" } }, []],
   ["the password of the client", { client: { password: "wrong" } }, ["credentials"]],
+  ["the rights of the client", rejecting("GET", /VA\w+$/, 403), ["credentials"]],
   ["the service of the client", { client: { serviceSid: `VA${OTHER}` } }, ["service"]],
   ["the URL of the service", { client: { verifyUrl: "http://127.0.0.1:9" } }, ["service"]],
   ["no Webhook", { webhook: null }, ["webhook"]],
@@ -103,6 +104,12 @@ it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
     /502/,
   ],
   [
+    "a proxy that redirects",
+    { before: (_req, res) => res.redirect("/login"), timeoutMs: 1_000 },
+    ["delivery"],
+    /302/,
+  ],
+  [
     "a body that another middleware reads",
     { before: (req, _res, next) => void req.resume().on("end", next), timeoutMs: 1_000 },
     ["delivery"],
@@ -112,7 +119,7 @@ it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
     "another process without a queue",
     { other: {}, timeoutMs: 1_000 },
     ["delivery"],
-    /another process/,
+    /another process.* use a queue/,
   ],
   [
     "the name of the signature header",
@@ -135,7 +142,18 @@ it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
   const { report, entityStatus } = await rehearseBroken(broken);
   expectFailed(report, entityStatus, links);
   expect(report.isOk).toBe(links.length === 0);
-  for (const link of links) expect(rowOf(report, link as "webhook")?.reason).toMatch(reason);
+  for (const link of links) {
+    const row = rowOf(report, link as "webhook");
+    expect(`${row?.reason} ${row?.fix}`).toMatch(reason);
+  }
+});
+
+it.each([
+  ["ok", { serviceSid: `VA${OTHER}` }],
+  ["skipped", { verifyUrl: "http://127.0.0.1:9" }],
+])("the credentials are %s with %j", async (result, client) => {
+  const { report } = await rehearseBroken({ client });
+  expect(rowOf(report, "credentials")?.result).toBe(result);
 });
 
 it("names the clock of the app where confirm takes a response for an old one", async () => {
@@ -179,10 +197,14 @@ it.each<[what: string, broken: Broken, links: string[]]>([
     stops.push(stop);
     return stop;
   });
+  const wait = jest.spyOn(inspection, "waitForChallenge");
   for (let round = 0; round < 2; round++) {
-    expect(failedLinks(await rehearse({ push, client, timeoutMs: 20_000 }))).toEqual(links);
+    expect(failedLinks(await rehearse({ push, client }))).toEqual(links);
   }
-  // No observer is left.
+  const waits = wait.mock.calls.map(([{ timeoutMs }]) => timeoutMs);
+  expect(waits).toEqual([50_000, 50_000]);
+  // No wait and no observer is left.
+  expect(inspection.listPendingWaits()).toEqual([]);
   expect(stops.map(({ mock }) => mock.calls.length)).toEqual([1, 1]);
 });
 
@@ -239,7 +261,7 @@ it.each<[probe: string, arrivesHere: (count: number) => boolean, requests: numbe
     if (arrivesHere(++count)) arrived++;
     res.writeHead(403, { "Cache-Control": "no-store" }).end("Forbidden\n");
   });
-  expect(await probeUrl(url, () => arrived)).toBe(probe);
+  expect(await probeUrl(url.replace("//", "//svc:pw@"), () => arrived)).toBe(probe);
   expect(count).toBe(requests);
 });
 
@@ -286,6 +308,7 @@ describeWithRedis("with a queue", () => {
     const queue = await startQueue({ backoff: 10_000 });
     // After its own dead letter comes that of another user.
     const list = queue.deadLetters.bind(queue);
+    const find = jest.spyOn(queue, "find");
     jest.spyOn(queue, "deadLetters").mockImplementation(async function* (choice) {
       yield* list(choice);
       yield* createMemoryQueue(["of another user"]).deadLetters();
@@ -295,6 +318,7 @@ describeWithRedis("with a queue", () => {
     expectFailed(report, entityStatus, links);
     for (const link of links) expect(rowOf(report, link as "handled")?.reason).toMatch(reason);
     if (links.length === 0) expect(rowOf(report, "handled")?.result).toBe("ok");
+    for (const [, named] of find.mock.calls) expect(named).toHaveProperty("accountSid");
   });
 
   it("the row stored failed while the store is down", async () => {
