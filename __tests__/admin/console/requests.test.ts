@@ -410,6 +410,12 @@ describe("a history that processes share", () => {
     ]);
   });
 
+  it("sums what was dropped", async () => {
+    const { app, journal } = await startShared();
+    journal.count("dropped", "dropped");
+    expect(await readShown(app)).toHaveProperty("dropped", 2);
+  });
+
   it("has the start of each build", async () => {
     const { app, journal } = await startShared();
     for (const build of ["a", "a", "b", "a"]) {

@@ -91,11 +91,11 @@ describe("without a queue", () => {
     const handled: string[] = [];
     let isDown = true;
     app.push.onAny(({ uuid }) => {
-      if (isDown || uuid === "bad") throw new Error("down");
+      if (isDown || uuid.startsWith("bad")) throw new Error(uuid === "a" ? "rare" : "down");
       handled.push(uuid);
     });
     // The service sends one of them again.
-    for (const uuid of ["a", "retried", "bad", "large", "bad"]) {
+    for (const uuid of ["a", "retried", "bad", "large", "bad", "bad 2"]) {
       const details = uuid === "large" ? { challenge_details: "x".repeat(20_000) } : {};
       await app.deliver(approve, { uuid, ...details });
     }
@@ -104,18 +104,23 @@ describe("without a queue", () => {
     await app.deliver(approve, { uuid: "good" });
     handled.length = 0;
     const { failed } = await readShown(app);
-    expect(failed).toMatchObject({ count: 2, users: 1, errors: [{ error: "down", count: 2 }] });
+    const errors = [
+      { error: "down", count: 2 },
+      { error: "rare", count: 1 },
+    ];
+    expect(failed).toMatchObject({ count: 3, users: 1, errors });
     const [first] = await readRows(app);
     expect(failed.firstAtMs).toBe(first?.atMs);
     const early = { ...FAILED, untilMs: (first?.atMs ?? 0) - 1 };
     expect(await act(app, "/resend", early)).toMatchObject({ count: 0, ...result(0) });
     const none = { ...FAILED, filter: { code: "X" } };
     expect(await act(app, "/resend", none)).toMatchObject({ count: 0, ...result(0) });
-    const last = { done: 2, count: 2, ...result(1, "HANDLER_FAILED") };
-    expect(await act(app, "/resend", FAILED)).toEqual(last);
+    const last = { done: 3, count: 3, ...result(1, "HANDLER_FAILED", "HANDLER_FAILED") };
+    const counted = { ...FAILED, untilMs: failed.lastAtMs };
+    expect(await act(app, "/resend", counted)).toEqual(last);
     expect(handled).toEqual(["a"]);
     expect(app.audits.at(-1)).toMatchObject({ count: 1, status: 200, code: undefined });
-    expect((await readShown(app)).failed).toMatchObject({ count: 1 });
+    expect((await readShown(app)).failed).toMatchObject({ count: 2 });
   });
 
   it("says why it runs no handlers", async () => {
