@@ -193,8 +193,11 @@ describeWithBrowser("the receiver's page", () => {
     const lines = page.locator(".requests .line");
     const time = lines.last().locator("td.time");
     await time.getByText(/^\d+ [A-Z][a-z]+, \d\d:\d\d:\d\d\.\d{3}$/).waitFor();
+    await lines.nth(40).scrollIntoViewIfNeeded();
+    const place = await lines.nth(40).boundingBox();
     await lines.nth(40).click();
     await page.locator(".details").getByText("proven").waitFor();
+    expect(await lines.nth(40).boundingBox()).toEqual(place);
     await page.evaluate("scrollTo(0, 0)");
     await page.reload();
     await until(() => page.evaluate("scrollY > 1000"));

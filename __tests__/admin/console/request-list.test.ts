@@ -1,5 +1,6 @@
 /** The list of the receiver's page: it is searched, a selection runs again, and it is exported. */
 import { readFile } from "node:fs/promises";
+import type { Locator } from "playwright-core";
 import type { RequestRow } from "../../../lib/admin/console/request-row";
 import { describeWithBrowser } from "../../support/browser";
 import { until } from "../../support/waiting";
@@ -64,9 +65,12 @@ describeWithBrowser("the list of requests", () => {
     await lines.nth(5).waitFor();
   });
 
-  it("finds what has arrived while a row is open", async () => {
+  it.each<[string, (line: Locator) => Promise<void>]>([
+    ["open", (line) => line.click()],
+    ["focused", (line) => line.getByRole("button").focus()],
+  ])("finds what has arrived while a row is %s", async (_state, hold) => {
     const { app, page, lines, search, listTypes } = await openList();
-    await lines.first().click();
+    await hold(lines.first());
     await app.deliver("factor.verified", { uuid: "four-unit" });
     await page.getByRole("button", { name: "Show 1 new" }).waitFor();
     expect(await lines.count()).toBe(4);
@@ -155,7 +159,7 @@ describeWithBrowser("the list of requests", () => {
   });
 
   it("shows the requests of a chosen time", async () => {
-    const { page } = await openList();
+    const { app, page } = await openList();
     const bars = page.locator("svg g");
     expect(await bars.count()).toBe(96);
     await bars.first().click();
@@ -164,6 +168,11 @@ describeWithBrowser("the list of requests", () => {
     await page.getByText("4 requests found.").waitFor();
     const time = page.getByRole("combobox", { name: "time" });
     expect(await time.inputValue()).toMatch(/^\d+-\d+$/);
+    const past = jest.spyOn(Date, "now").mockReturnValue(Date.now() - 7_200_000);
+    await app.deliver();
+    past.mockRestore();
+    await time.selectOption("1440");
+    await page.getByText("5 requests found.").waitFor();
     await time.selectOption("60");
     await page.getByText("4 requests found.").waitFor();
   });
@@ -198,8 +207,10 @@ describeWithBrowser("the list of requests", () => {
     await filters[0]?.fill("another");
     await filters[1]?.selectOption("accepted");
     await page.getByText("No request matches this filter.").waitFor();
+    expect(await waits.count()).toBe(0);
     await page.getByRole("link", { name: "Show the request" }).click();
     const details = page.locator(".details");
+    await details.getByText("Its sender may have invented the names below.").waitFor();
     expect(await details.locator(".cause").innerText()).toMatch(/\/, and publicUrl is .* proven$/s);
     for (const filter of filters) expect(await filter.inputValue()).toBe("");
     expect(await details.locator("mark").allInnerTexts()).toEqual(["/"]);

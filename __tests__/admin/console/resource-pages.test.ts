@@ -262,6 +262,14 @@ describeWithBrowser("the page of the keys", () => {
     await said(page, "The key was revoked.");
     await line.waitFor({ state: "detached" });
     expect(app.audits).toMatchObject([{ action: "key.delete", status: 204 }]);
+    await page.locator("summary", { hasText: "Last change: alice: key.delete, SK" }).waitFor();
+    // A name that is no pattern of itself.
+    const { sid } = app.upstream.createKey("a+b (blue)");
+    await page.reload();
+    await lines.filter({ hasText: sid }).getByRole("button", { name: "Revoke" }).click();
+    await page.getByLabel(`Type "${sid}"`).fill(sid);
+    await press(page, "Revoke key");
+    await said(page, "The key was revoked.");
   });
 
   it("shows hostile names as text", async () => {
