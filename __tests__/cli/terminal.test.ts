@@ -22,10 +22,10 @@ it.each<[boolean, object, string, string]>([
   [true, { NO_COLOR: "1" }, "  ", HEADER],
   [false, {}, "\t", "SID\tCREATED\tNAME"],
 ])("a table on a terminal: %s, with %j", async (isTTY, env, gap, header) => {
-  const { sid, date_created } = emulator.createKey({ friendly_name: "a\u001B[2Jb\n\u202Ec" });
+  const { sid, date_created } = emulator.createKey({ friendly_name: "a\u001B[2Jb\n\t\u202Ec" });
   const { run, written } = listKeys({ env, isTTY });
   expect(await run).toBe(0);
-  expect(written.stdout).toBe(`${header}\n${[sid, date_created, "a?[2Jb??c"].join(gap)}\n`);
+  expect(written.stdout).toBe(`${header}\n${[sid, date_created, "a?[2Jb???c"].join(gap)}\n`);
 });
 
 it("JSON escapes the control characters of a value", async () => {

@@ -202,6 +202,22 @@ it("handles an event of a queue in the trace of its store", async () => {
   });
 });
 
+it("handles an event that was stored without a trace in a trace of its own", async () => {
+  const run = { queue: "q", type: "factor.created", uuid: "a", receiver: undefined, attempt: 1 };
+  await trace.getTracer("app").startActiveSpan("of another request", (other) => {
+    other.end();
+    return traceOperation(
+      "handle",
+      () => run,
+      async () => {},
+    );
+  });
+  expect(telemetry.spans().at(-1)).toMatchObject({
+    name: "handle q",
+    parentSpanContext: undefined,
+  });
+});
+
 /** Stores a new event and a duplicate, fails once, and returns the metrics. */
 async function measureStore() {
   const event = { queue: "q", type: "factor.created", uuid: "a", receiver: undefined };

@@ -132,6 +132,13 @@ describe("confirmWith", () => {
       true,
       maxAge,
     ],
+    [
+      "challenge.approved",
+      "approved",
+      { ...dated(secondsAgo(700)), date_updated: secondsAgo(5) },
+      false,
+      maxAge,
+    ],
     ["challenge.approved", "approved", dated("yesterday"), false, maxAge],
     ["challenge.approved", "approved", dated(null), false, maxAge],
     ["factor.created", "created", { date_created: secondsAgo(86_500) }, false],

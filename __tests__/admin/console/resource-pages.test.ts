@@ -143,7 +143,7 @@ describeWithBrowser("the page of the webhooks", () => {
   });
 
   it("mends a URL before what follows from it", async () => {
-    const publicUrl = ["https://old.example.test/push", "https://new.example.test/push"];
+    const publicUrl = ["https://old.example.test/push", "https://new.example.test/push/"];
     const app = await startConsole({ receiver: { publicUrl } });
     app.push.on(["challenge.approved", "factor.created"], () => {});
     const webhook_url = `${publicUrl[1]}/`;

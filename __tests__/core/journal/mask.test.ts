@@ -17,6 +17,7 @@ it.each([
   [`${LONG} jane.doe+1@example.com`, `${LONG} <entity_identity>…`],
   [`${LONG} JANE.DOE+1@example.com`, `${LONG} <entity_identity>…`],
   [`${LONG} jane.doe%2B1%40example.com`, `${LONG} <entity_identity>…`],
+  [`${LONG}xxxxxxxx jane.doe+1@example.com`, `${LONG}xxxxxxxx <entity_identity>…`],
   [`${LONG} a text without a value`, `${LONG} a text with…`],
   [`${"x".repeat(499)}😀`, `${"x".repeat(499)}…`],
 ])("in the error %j of a handler the values of the event are masked: %j", (error, masked) => {
