@@ -323,7 +323,7 @@ describe("failures of the service", () => {
       expect({ status, code: body.code }).toEqual({ status: 404, code: 20404 });
       expect(text).not.toMatch(/AC[0-9a-f]{32}|2010-04-01|Services|docs\.example/);
     }
-    const message = `No _${ACCOUNT_SID}x with Basic ${btoa(`${ACCOUNT_SID}:hush`)}`;
+    const message = `No ${ACCOUNT_SID} or _${ACCOUNT_SID}x with Basic ${btoa(`${ACCOUNT_SID}:hush`)}`;
     upstream.script.push({ status: 400, body: { code: 20001, message, status: 400 } });
     expect((await call("get /keys")).text).not.toMatch(/AC[0-9a-f]{32}|Basic/);
   });
