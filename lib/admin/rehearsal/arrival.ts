@@ -66,7 +66,7 @@ export class Arrival {
       if (this.#isOver()) return;
       await sleep(POLL_MS);
     }
-    // Also when the wait has resolved just now, so that nobody has asked for the event elsewhere.
+    // Also when the wait has resolved just now, and the event was not looked for elsewhere yet.
     await this.#look(true);
   }
 
