@@ -1,4 +1,6 @@
+import type { Route } from "playwright-core";
 import { describeWithBrowser } from "../../support/browser";
+import { createGate, until } from "../../support/waiting";
 import { HOSTILE, startConsole } from "./console-app";
 import { press, said, submit, useConsolePages } from "./console-page";
 
@@ -140,6 +142,30 @@ describeWithBrowser("the page of the webhooks", () => {
     await press(page, "Subscribe to factor.created");
     await page.getByRole("alert").getByText("The webhook has changed meanwhile.").waitFor();
     expect(await app.upstream.listWebhooks()).toMatchObject([theirs]);
+  });
+
+  it("shows no list from before a change", async () => {
+    const { app, page } = await openConsole("#/webhooks");
+    app.upstream.createWebhook({ webhook_url: app.publicUrl, event_types: ["*"] });
+    await page.reload();
+    await page.locator("article").waitFor();
+    const { opened, open } = createGate();
+    let isRead = false;
+    const late = async (route: Route) => {
+      const response = await route.fetch();
+      isRead = true;
+      await opened;
+      await route.fulfill({ response });
+    };
+    await page.route("**/console/webhooks", late, { times: 1 });
+    await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
+    await until(() => isRead);
+    await press(page, /^Delete$/);
+    await press(page, "Delete webhook");
+    await until(async () => (await app.upstream.listWebhooks()).length === 0);
+    open();
+    await said(page, "The webhook was deleted.");
+    expect(await page.locator("article").count()).toBe(0);
   });
 
   it("mends a URL before what follows from it", async () => {
