@@ -29,7 +29,7 @@ const onNode24 = (env: NodeJS.ProcessEnv = {}) => ({
 const SUITES: Record<string, () => Suite> = {
   test: () => ({
     args: [
-      `--maxWorkers=${cores + 4}`,
+      `--maxWorkers=${cores + 7}`,
       ...IGNORING,
       ...["durable/sqlite", "durable/setups", "release", "fuzz"].map(
         (room) => `__tests__/${room}/`,
