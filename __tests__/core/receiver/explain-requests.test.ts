@@ -86,6 +86,12 @@ it.each<[string, Partial<PushWebhooksOptions>, string]>([
   );
 });
 
+it("a message names each proven cause, and one that is not proven", async () => {
+  const two = await reject({ publicUrl: "http://hooks.example.test/push/events/" });
+  expect(two.message).toMatch(/^URL_SCHEME, URL_TRAILING_SLASH: /);
+  expect((await reject({ authToken: "x" })).message).toMatch(/^Possibly [A-Z]+_[A-Z]+: /);
+});
+
 it("explains a GET request without the parameters in its URL", async () => {
   const request = signedRequestOf(params, { method: "GET", authToken: "y" });
   const error = await reject({ methods: ["GET"] }, request);

@@ -29,8 +29,9 @@ it("is degraded from the first failed claim of the dedupe store until one succee
 
 it("is unhealthy once it closes", async () => {
   const { push } = createReceiver();
-  await push.close();
+  const closing = push[Symbol.asyncDispose]();
   expect(await push.health()).toMatchObject({ status: "unhealthy", code: "CLOSING" });
+  await closing;
 });
 
 it("is healthy while another process has claimed the uuid", async () => {

@@ -2,12 +2,20 @@ import { inspect } from "node:util";
 import express from "express";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
-import { inspectReceiver } from "../../../lib/core/receiver/inspection";
+import { inspectReceiver, type ObservedRequest } from "../../../lib/core/receiver/inspection";
 import { createReceiver, loggerOf } from "../../support/receivers";
-import { ACCOUNT_SID, AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../../support/webhook-requests";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  CHALLENGE_SID,
+  eventRequest,
+  PUBLIC_URL,
+} from "../../support/webhook-requests";
 import { PATH, send, startServer, stopServers } from "../../support/servers";
 import { useWarnings } from "../../support/warnings";
 
+const confirm = () => true;
+const queue = { store: async () => "new" as const, outcomes: createMemoryOutcomes() };
 const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
 
 const warnings = useWarnings();
@@ -30,28 +38,53 @@ describe("pushWebhooks", () => {
     expect(push.publicUrl).toBe(publicUrl);
   });
 
+  it("has its URLs, methods and handled types, which no app can change", async () => {
+    const publicUrl = [PUBLIC_URL, "https://other.example.test/"];
+    const push = pushWebhooks({ ...options, publicUrl, methods: ["GET", "GET"] });
+    const wait = { challengeSid: CHALLENGE_SID, entityIdentity: "ada", timeoutMs: 1 };
+    await expect(push.waitForChallenge(wait)).rejects.toThrow();
+    const handled = ["challenge.approved", "challenge.denied", "factor.created"];
+    expect(
+      push
+        .on("factor.created", () => {})
+        .handledTypes()
+        .toSorted(),
+    ).toEqual(handled);
+    const { publicUrls, methods } = push;
+    expect([push.publicUrl, publicUrls, methods]).toEqual([PUBLIC_URL, publicUrl, ["GET"]]);
+    expect([publicUrls, methods].map(Object.isFrozen)).toEqual([true, true]);
+  });
+
   it("passes the context of a request or of dispatch to handlers", async () => {
+    const logged: object[] = [];
     const { push, receive, events } = createReceiver({
       authToken: ["next", AUTH_TOKEN],
       name: "login",
+      publicUrl: ["https://old.example.test/", PUBLIC_URL],
+      logger: loggerOf((fields) => void logged.push(fields)),
     });
     const contexts: object[] = [];
     push.onAny((_event, context) => void contexts.push(context));
     await receive(eventRequest("factor.created"));
     await push.dispatch(events[0]!);
     const signal: unknown = expect.any(AbortSignal);
-    const run = { attempt: 1, authTokenIndex: 1, publicUrlIndex: 0, receiver: "login", signal };
-    expect(contexts).toEqual([run, { ...run, authTokenIndex: 0 }]);
+    const run = { attempt: 1, authTokenIndex: 1, publicUrlIndex: 1, receiver: "login", signal };
+    expect(contexts).toEqual([run, { ...run, authTokenIndex: 0, publicUrlIndex: 0 }]);
+    expect(logged).toMatchObject([{ receiver: "login", result: "new" }]);
   });
 
   it("passes onRejected a request without data that identifies a user", async () => {
     const { push } = createReceiver();
     const rejected: object[] = [];
     push.onRejected((_error, request) => void rejected.push(request));
+    const observer = jest.fn();
+    inspectReceiver(push)?.observe(observer);
     const port = await startServer(express().use(PATH, push));
     const request = eventRequest("factor.created", {}, { method: "GET" });
     await send(port, { ...request, path: `${request.path}&x=1` });
     expect(rejected).toEqual([{ method: "GET", path: PATH, remoteAddress: "127.0.0.1" }]);
+    const [[observed]] = observer.mock.calls as [[ObservedRequest]];
+    expect(observed.readSender().address).toBe("127.0.0.1");
   });
 
   it.each<[methods: PushWebhooksOptions["methods"], post: number, get: number, allow: string]>([
@@ -83,7 +116,9 @@ describe("pushWebhooks", () => {
 
   it.each(["next", "writeHead"])("does not reject when %s throws", async (name) => {
     const { push, failed } = createReceiver({ forwardErrors: true });
-    const fail = () => {
+    const given: unknown[] = [];
+    const fail = (first?: unknown) => {
+      given.push(first);
       throw new Error("a function of the app failed");
     };
     let responded: unknown;
@@ -96,6 +131,8 @@ describe("pushWebhooks", () => {
     await expect(send(port, request)).rejects.toThrow("fetch failed");
     await expect(responded).resolves.toBeUndefined();
     expect(failed).toEqual(["INTERNAL_ERROR"]);
+    const rejection: unknown = expect.objectContaining({ code: "SIGNATURE_MISSING" });
+    expect(given[0]).toEqual(name === "next" ? rejection : 200);
   });
 
   it("does not change a response that another middleware has started", async () => {
@@ -114,7 +151,7 @@ describe("pushWebhooks", () => {
   });
 
   it("responds 500 when a property of the request throws", async () => {
-    const { push, errors } = createReceiver();
+    const { push, errors } = createReceiver({ forwardErrors: true });
     const broken = Object.assign(new RangeError("a getter failed"), { body: "hush" });
     const port = await startServer((req, res) => {
       const get = () => {
@@ -186,6 +223,42 @@ describe("pushWebhooks", () => {
     });
     expect(await receive(eventRequest("challenge.approved"))).toBe(200);
     expect(warnings.listCodes()).toContain("LISTENER_FAILED");
+  });
+
+  it.each<[Partial<PushWebhooksOptions>, object]>([
+    [
+      { authToken: ["a", "b"], acknowledge: "before", confirm },
+      { tokenCount: 2, acknowledge: "before", confirm },
+    ],
+    [
+      { authToken: () => "a", name: "login", queue },
+      { tokenCount: undefined, name: "login", queue },
+    ],
+  ])("shows its settings to an inspection: %j", (given, shown) => {
+    expect(inspectReceiver(createReceiver(given).push)).toMatchObject(shown);
+  });
+
+  it("runs the handlers of an event again, after confirm if it needs that", async () => {
+    const decide = jest.fn(() => true);
+    const { push, events, receive } = createReceiver({ confirm: decide });
+    await receive(eventRequest("factor.created"));
+    const handler = jest.fn();
+    push.onAny(handler);
+    const [event] = events;
+    const inspection = inspectReceiver(push);
+    const again = (needsConfirmation: boolean) =>
+      inspection?.redeliver({
+        ...{ event, authTokenIndex: 7, ambiguity: "two uuids", needsConfirmation },
+      } as never);
+    await again(false);
+    expect(decide).not.toHaveBeenCalled();
+    await again(true);
+    const context: unknown = expect.objectContaining({ ambiguity: "two uuids" });
+    expect(decide).toHaveBeenCalledWith(event, context);
+    expect(handler).toHaveBeenLastCalledWith(event, expect.objectContaining({ authTokenIndex: 7 }));
+    decide.mockReturnValue(false);
+    await expect(again(true)).rejects.toHaveProperty("code", "NOT_CONFIRMED");
+    expect(handler).toHaveBeenCalledTimes(2);
   });
 
   it("calls an observer until it is removed", async () => {

@@ -1,5 +1,10 @@
 import { setImmediate } from "node:timers/promises";
-import type { PushWebhooksOptions } from "express-push-verification";
+import {
+  WebhookError,
+  type PushWebhooksOptions,
+  type WebhookErrorCode,
+} from "express-push-verification";
+import type { MemoryJournal } from "../../../lib/core/delivery/memory-journal";
 import type { Journal, JournalEntry, RequestEntry } from "../../../lib/core/journal/journal";
 import { PROCESS_NAME } from "../../../lib/kit/process-name";
 import { inspectReceiver } from "../../../lib/core/receiver/inspection";
@@ -13,6 +18,8 @@ import {
   FACTOR_SID,
   type TestRequest,
 } from "../../support/webhook-requests";
+
+afterEach(() => void jest.useRealTimers());
 
 const ADA = "user-7f3a-22";
 const WRONG = { authToken: "another" };
@@ -39,11 +46,16 @@ it("writes what each kind of request may show without its user", async () => {
   push.on("challenge.denied", () => {
     throw new Error(`no such user ${ADA}`);
   });
-  const [accepted, rejected, failed, unread] = await send(
+  const swapped = `factor_sid=${CHALLENGE_SID}&challenge_sid=${FACTOR_SID}`;
+  const claims = `uuid=g&${swapped}&entity_identity=${"i".repeat(1_001)}`;
+  const senders = { "user-agent": "x".repeat(300), "x-forwarded-for": "1".repeat(300) };
+  const [accepted, rejected, failed, unread, malformed, odd] = await send(
     eventRequest(approve, { uuid: "a" }),
     eventRequest(approve, { uuid: "u".repeat(200), account_sid: FACTOR_SID }, WRONG),
     eventRequest("challenge.denied", { challenge_details: "{" }),
-    { method: "PUT", path: "/push/events", headers: { "user-agent": "x".repeat(300) }, body: "" },
+    { method: "GET", path: `/push?${claims}`, headers: senders, body: "" },
+    { ...eventRequest(approve), path: "/", headers: { "x-service-signature": "x" } },
+    { method: "M".repeat(30), path: "/push", headers: {}, body: "" },
   );
   const measured = { atMs: expect.any(Number), durationMs: expect.any(Number) };
   const id = expect.any(String);
@@ -79,7 +91,14 @@ it("writes what each kind of request may show without its user", async () => {
     isAuthenticated: false,
     message: expect.any(String),
     uuid: `${"u".repeat(100)}…`,
-    explanation: expect.objectContaining({ code: "TOKEN_WRONG", isProven: false }),
+    explanation: {
+      code: "TOKEN_WRONG",
+      isProven: false,
+      cause: expect.stringMatching(/^Probably: /),
+      fix: expect.any(String),
+      subject: expect.stringMatching(/^[0-9a-f]{8}$/),
+      others: Array(2).fill(expect.any(String)),
+    },
   });
   expect(failed).toMatchObject({
     result: "failed",
@@ -89,17 +108,22 @@ it("writes what each kind of request may show without its user", async () => {
     failure: "no such user <entity_identity>",
     issues: [expect.stringMatching(/^challenge_details: /)],
   });
-  const sender = { userAgent: `${"x".repeat(200)}…` };
-  expect(unread).toMatchObject({ code: "METHOD_NOT_ALLOWED", status: 405, sender });
+  const sender = { userAgent: `${"x".repeat(200)}…`, forwardedFor: `${"1".repeat(200)}…` };
+  const unknown = { code: "METHOD_NOT_ALLOWED", status: 405 };
+  expect(unread).toMatchObject({ ...unknown, uuid: "g", sender });
+  expect(Object.keys(unread ?? {}).join()).not.toMatch(/Sid|entity/);
+  expect(malformed?.explanation).toMatchObject({ code: "SIGNATURE_MALFORMED" });
+  expect(odd).toMatchObject({ ...unknown, target: `${"M".repeat(20)}… /push` });
   expect(accepted?.person).toBe(await journal.createPseudonym(ADA));
   expect(JSON.stringify(await journal.read())).not.toContain(ADA);
   expect(await readCounts()).toEqual({
     "result:handled": 1,
-    "result:rejected": 2,
+    "result:rejected": 4,
     "result:failed": 1,
     "code:SIGNATURE_MISMATCH": 1,
     "code:HANDLER_FAILED": 1,
-    "code:METHOD_NOT_ALLOWED": 1,
+    "code:SIGNATURE_MALFORMED": 1,
+    "code:METHOD_NOT_ALLOWED": 2,
   });
 });
 
@@ -108,56 +132,80 @@ it("explains one wrong signature a minute for each of three senders", async () =
   // On a busy machine the work of three explanations would exceed the receiver's budget.
   const now = jest.spyOn(performance, "now").mockReturnValue(performance.now());
   const request = eventRequest(approve, {}, WRONG);
-  const of = (agent: string) => ({
-    ...request,
-    headers: { ...request.headers, "user-agent": agent },
-  });
-  const entries = await send(...["a", "a", "b", "c", "d"].map(of));
-  const isExplained = entries.map(({ explanation }) => explanation !== undefined);
-  expect(isExplained).toEqual([true, false, true, true, false]);
+  const startMs = performance.now();
+  for (const [atMs, agent, path, isExplained] of [
+    [0, "agent a", "/", true],
+    [59_999, "agent a", "/", false],
+    [59_999, "agent b", "/", true],
+    [59_999, "agent b", "/other", true],
+    [59_999, "agent d", "/", false],
+    [60_000, "agent a", "/", true],
+  ] as const) {
+    now.mockReturnValue(startMs + atMs);
+    const headers = { ...request.headers, "user-agent": agent };
+    const entry = (await send({ ...request, path, headers })).at(-1);
+    expect(entry?.explanation !== undefined).toBe(isExplained);
+  }
   now.mockRestore();
 });
 
+it("measures a request from its arrival, to a tenth of a millisecond", async () => {
+  jest.useFakeTimers({ now: 1_000_000, doNotFake: ["setImmediate", "nextTick", "queueMicrotask"] });
+  const { push, send } = createWritten();
+  push.onAny(() => void jest.advanceTimersByTime(250));
+  expect(await send(eventRequest(approve))).toMatchObject([{ atMs: 1_000_000, durationMs: 250 }]);
+});
+
 it("notes a failure of the handlers after the response as a step", async () => {
+  jest.useFakeTimers({ now: 1_000_000, doNotFake: ["setImmediate", "nextTick", "queueMicrotask"] });
   const { push, journal, send, readCounts } = createWritten({ acknowledge: "before" });
   let fail: (error: Error) => void = () => {};
   push.on(approve, () => new Promise((_resolve, reject) => (fail = reject)));
   expect(await send(eventRequest(approve, { uuid: "a" }))).toMatchObject([{ result: "handled" }]);
+  jest.advanceTimersByTime(250);
   fail(new Error(`${ADA} is away`));
   const readSteps = async () =>
     (await journal.read()).entries.filter(({ kind }: JournalEntry) => kind === "step");
   await until(async () => (await readSteps()).length > 0);
-  const step = { what: "failed", uuid: "a", accountSid: ACCOUNT_SID, attempt: 1 };
+  const by = { person: expect.any(String), share: expect.stringMatching(/^.{64}$/) };
+  const at = { atMs: 1_000_250, durationMs: 250, attempt: 1 };
+  const step = { ...by, ...at, what: "failed", uuid: "a", accountSid: ACCOUNT_SID };
   expect(await readSteps()).toMatchObject([{ ...step, error: "<entity_identity> is away" }]);
-  expect(await readCounts()).toMatchObject({ "result:handled": 1, "attempt:failed": 1 });
+  const counts = { "result:handled": 1, "attempt:failed": 1, "code:HANDLER_FAILED": 1 };
+  expect(await readCounts()).toEqual(counts);
 });
 
-it("counts the tokens of each account where there are several", async () => {
-  const old = "0".repeat(32);
-  const { send, readCounts } = createWritten({ authToken: [AUTH_TOKEN, old] });
-  await send(
-    eventRequest(approve),
-    eventRequest(approve, {}, { authToken: old }),
-    eventRequest(approve, { account_sid: OTHER_ACCOUNT }, { authToken: old }),
-  );
-  expect(await readCounts()).toMatchObject({
-    [`token:${ACCOUNT_SID}:0`]: 1,
-    [`token:${ACCOUNT_SID}:1`]: 1,
-    [`token:${OTHER_ACCOUNT}:1`]: 1,
-  });
-});
+const old = "0".repeat(32);
+it.each<[PushWebhooksOptions["authToken"]]>([[[AUTH_TOKEN, old]], [() => [AUTH_TOKEN, old]]])(
+  "counts the tokens of each account where there may be several: %p",
+  async (authToken) => {
+    const { send, readCounts } = createWritten({ authToken });
+    await send(
+      eventRequest(approve),
+      eventRequest(approve, {}, { authToken: old }),
+      eventRequest(approve, { account_sid: OTHER_ACCOUNT }, { authToken: old }),
+    );
+    expect(await readCounts()).toMatchObject({
+      [`token:${ACCOUNT_SID}:0`]: 1,
+      [`token:${ACCOUNT_SID}:1`]: 1,
+      [`token:${OTHER_ACCOUNT}:1`]: 1,
+    });
+  },
+);
 
-it("shares the journal among verified users, codes and known accounts", async () => {
-  const { journal, send } = createWritten();
+it.each([
+  ["accepted", {}, [eventRequest(approve)]],
+  ["allowed", { allowedAccountSids: [ACCOUNT_SID] }, []],
+])("shares the journal among users, codes and %s accounts", async (_what, options, before) => {
+  const { journal, send } = createWritten(options);
+  await send(...before);
   const shares: string[] = [];
   journal.append = ({ kind, share }) => shares.push(`${kind} ${share}`);
   await send(
-    eventRequest(approve),
     eventRequest(approve, {}, WRONG),
     eventRequest(approve, { account_sid: OTHER_ACCOUNT }, WRONG),
   );
   expect(shares).toEqual([
-    expect.stringMatching(/^accepted .{64}$/),
     `rejected SIGNATURE_MISMATCH ${ACCOUNT_SID}`,
     "rejected SIGNATURE_MISMATCH ",
   ]);
@@ -165,9 +213,9 @@ it("shares the journal among verified users, codes and known accounts", async ()
 
 it("makes no entry that a full journal would drop", async () => {
   const { journal, send, readCounts } = createWritten();
-  journal.isFull = (kind) => kind === "rejected";
+  journal.isFull = (kind, share) => `${kind} ${share}` === "rejected SIGNATURE_MISMATCH ";
   const request = eventRequest(approve, {}, WRONG);
-  expect(await send(eventRequest(approve), request)).toMatchObject([{ kind: "accepted" }]);
+  expect(await send(request, eventRequest(approve))).toMatchObject([{ kind: "accepted" }]);
   expect(await readCounts()).toMatchObject({ "result:rejected": 1, dropped: 1 });
 });
 
@@ -180,4 +228,34 @@ it("writes each request into the journal of the queue", async () => {
   const request = new Request("https://hooks.example.test/push/events");
   await Promise.all(Array.from({ length: 1_010 }, () => push.fetch(request)));
   await until(() => append.mock.calls.length === 1_010);
+});
+
+const claiming = (claimed: string) => ({
+  dedupe: {
+    claim() {
+      if (/^[a-z]/.test(claimed)) return claimed as "new";
+      throw new WebhookError(claimed as WebhookErrorCode, "");
+    },
+    complete() {},
+    release() {},
+  },
+});
+const queue = { store: async () => "new", outcomes: {} } as never;
+it.each<[options: Partial<PushWebhooksOptions>, result: string, isKept: boolean]>([
+  [claiming("new"), "handled", true],
+  [claiming("done"), "duplicate", false],
+  [claiming("conflict"), "conflict", false],
+  [claiming("STORE_UNAVAILABLE"), "failed", true],
+  [claiming("CONFIRM_UNAVAILABLE"), "failed", true],
+  [claiming("OVERLOADED"), "failed", true],
+  [claiming("NOT_CONFIRMED"), "rejected", false],
+  [{ queue }, "stored", false],
+])("with %p writes %s; keeps the event to run its handlers again: %p", async (...row) => {
+  const [options, result, isKept] = row;
+  const { journal, send } = createWritten(options);
+  const [entry] = await send(eventRequest(approve, { uuid: "a" }));
+  expect(entry).toMatchObject({ result, share: expect.stringContaining(entry?.code ?? "") });
+  expect(entry?.share).toMatch(entry?.code === undefined ? /^.{64}$/ : ` ${ACCOUNT_SID}`);
+  expect(entry?.message === undefined).toBe(["handled", "stored"].includes(result));
+  expect((journal as MemoryJournal).find(entry?.id ?? "")?.uuid).toBe(isKept ? "a" : undefined);
 });

@@ -3,6 +3,7 @@ import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import type { PushWebhooksOptions } from "express-push-verification";
 import { createReceiver } from "../../support/receivers";
+import { nextTurn } from "../../support/waiting";
 import { eventRequest } from "../../support/webhook-requests";
 import { rawRequest, send, sendRaw, startServer, stopServers } from "../../support/servers";
 
@@ -27,9 +28,15 @@ it("responds to a rejected request with the text of its status", async () => {
 
 it("asks the client of a request that runs during close() to connect again", async () => {
   const { push } = createReceiver();
-  push.onAny(() => void push.close());
+  const ends: string[] = [];
+  push.onAny(async () => {
+    void push.close().then(() => ends.push("closed"));
+    await nextTurn();
+    ends.push("handled");
+  });
   const { headers } = await send(await startServer(push), good);
   expect(headers.get("connection")).toBe("close");
+  expect(ends).toEqual(["handled", "closed"]);
 });
 
 it("responds to the request after a rejected small body", async () => {

@@ -1,6 +1,7 @@
 /** `push.fetch`, with a `Request` of the Web platform. */
 import type { WebhookError } from "express-push-verification";
 import { createReceiver } from "../../support/receivers";
+import { inspectReceiver } from "../../../lib/core/receiver/inspection";
 import { createGate, nextTurn } from "../../support/waiting";
 import { eventRequest, PUBLIC_URL, toWebRequest } from "../../support/webhook-requests";
 
@@ -65,9 +66,21 @@ it("is waited for by close() after the pending waits ended", async () => {
   await nextTurn();
   const wait = { challengeSid: `YC${"0".repeat(32)}`, entityIdentity: "user-7f3a-22" };
   const waited = push.waitForChallenge(wait).catch(({ code }: WebhookError) => code);
-  const closing = push.close();
+  expect(inspectReceiver(push)?.listPendingWaits()).toHaveLength(1);
+  const closing = push.close({ deadlineMs: 2 ** 31 - 1 });
   expect(await Promise.race([waited, nextTurn()])).toBe("CLOSING");
   gate.open();
   await closing;
+  expect(await running).toBe(200);
+});
+
+it("responds 503 after the deadlineMs of close() while a handler still runs", async () => {
+  const { push, receive } = createReceiver();
+  const gate = createGate();
+  push.onAny(() => gate.opened);
+  const running = receive(good());
+  await push.close({ deadlineMs: 1 });
+  expect(await receive(good())).toBe(503);
+  gate.open();
   expect(await running).toBe(200);
 });

@@ -2,7 +2,7 @@
  * A request that is another one than was signed: whatever wraps, re-encodes or cuts its body, or
  * re-encodes the query of its URL, is the first cause, before the token and the URL of the app.
  */
-import { gzipSync } from "node:zlib";
+import zlib, { gzipSync } from "node:zlib";
 import { explainSignature, sign } from "express-push-verification";
 import { listUnwrapped } from "../../../../lib/core/signature/explain/bodies";
 import { joinParams } from "../../../../lib/core/signature/signature";
@@ -48,6 +48,7 @@ const BODIES: [what: string, code: string, body: string | Buffer, isProven?: boo
   ["a form in a form in a form", "BODY_WRAPPED", inForm("a", inForm("b", form))],
   ["a form in JSON", "BODY_WRAPPED", JSON.stringify({ body: form })],
   ["JSON", "BODY_JSON", json],
+  ["JSON after a line break", "BODY_JSON", `\n${json}`],
   ["base64", "BODY_WRAPPED", base64],
   ["base64 in lines of 76", "BODY_WRAPPED", lines(base64, "\r\n")],
   ["base64 in lines of 76, LF", "BODY_WRAPPED", `${lines(base64, "\n")}\n`],
@@ -116,6 +117,19 @@ it.each([
   const found = listUnwrapped(body);
   expect(found.length).toBeLessThan(20);
   for (const { pairs } of found) expect(joinParams(pairs).length).toBeLessThanOrEqual(131_072);
+});
+
+it("names what wraps a body, the outermost first", () => {
+  expect(listUnwrapped(inForm("a", base64))).toContainEqual({
+    by: "a parameter, base64",
+    pairs: params,
+  });
+});
+
+it("unzips no more than 128 kB", () => {
+  const unzipped = jest.spyOn(zlib, "unzipSync");
+  listUnwrapped(gzipSync(Buffer.alloc(1e6)));
+  for (const { type } of unzipped.mock.results) expect(type).toBe("throw");
 });
 
 const QUERY = "?to=a b/c&m=it's~(x)*!&u=ü&at=me@x:1,2;3&l[0]=$&e=%";

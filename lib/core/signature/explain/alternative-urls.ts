@@ -151,8 +151,8 @@ function compareQueries(given?: string, received?: string): SignatureCauseCode {
 
 /** The characters that URL encoders disagree about. */
 const DISPUTED = "~@:!$'()*,;";
-/** What a gateway often removes from the path. */
-const COMMON_PREFIXES = ["/api", "/v1", "/api/v1", "/prod", "/stage", "/dev"];
+/** What a gateway often removes from the path, alone or two together. */
+const COMMON_PREFIXES = ["/api", "/v1", "/prod", "/stage", "/dev"];
 
 /** Lists other encodings of the same path or query. */
 function respell(text: string): string[] {
