@@ -2,8 +2,14 @@ import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { pushWebhooks, verifyPushRequest } from "express-push-verification";
 import { words } from "../../support/attacker-texts";
-import { silent } from "../../support/receivers";
-import { ACCOUNT_SID, AUTH_TOKEN, PUBLIC_URL, SERVICE_SID } from "../../support/webhook-requests";
+import { createReceiver, silent } from "../../support/receivers";
+import {
+  ACCOUNT_SID,
+  AUTH_TOKEN,
+  eventRequest,
+  PUBLIC_URL,
+  SERVICE_SID,
+} from "../../support/webhook-requests";
 
 const good = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
 const TWO_ACCOUNTS = [ACCOUNT_SID, ACCOUNT_SID.replace("AC3", "AC4")];
@@ -25,21 +31,24 @@ const BAD: Record<string, unknown[]> = {
   ],
   signatureHeader: ["", "X Signature", "X-Sig:", "é", 5, [], ["X-A", ""], [["X-A"]]],
   urlMatching: ["any", "", true],
-  limitBytes: NO_NUMBERS,
+  limitBytes: [...NO_NUMBERS, 2 ** 30 + 1],
+  methods: ["POST", [], ["PUT"]],
   handlerTimeoutMs: [...NO_NUMBERS, 2 ** 31],
-  deadlineMs: [99, 1.5, "14s"],
+  deadlineMs: [99, 1.5, "14s", 2 ** 31],
   allowedAccountSids: ["", ACCOUNT_SID, [SERVICE_SID], [], [ACCOUNT_SID, "x"], [[ACCOUNT_SID]]],
   allowedServiceSids: [SERVICE_SID, [ACCOUNT_SID]],
   acknowledge: ["never", true],
   confirm: [true],
-  dedupe: [true, null, {}, { claim() {}, complete() {} }],
-  queue: [null, {}, { store() {} }],
+  dedupe: [true, null, {}, { claim() {}, complete() {} }, { claim() {}, release() {} }],
+  queue: [null, {}, { store() {} }, { outcomes: {} }],
   forwardErrors: ["yes", 1],
   logger: [console.log, {}, true, { ...silent, warn: 1 }],
   name: ["", "a b", 5, "x".repeat(101)],
   handlers: [{ on() {} }],
   extraParameters: [
-    ...["", "x".repeat(101), "type", "AccountSid", "date_entity_identity", 5].map((name) => [name]),
+    ...["", "x".repeat(101), "type", "AccountSid", "xbodySHA256", "date_entity_identity", 5].map(
+      (name) => [name],
+    ),
     "event_id",
   ],
 };
@@ -90,9 +99,23 @@ describe("pushWebhooks", () => {
     { authToken: () => AUTH_TOKEN, allowedAccountSids: TWO_ACCOUNTS },
     { authToken: AUTH_TOKEN, allowedAccountSids: TWO_ACCOUNTS },
     { authToken: [AUTH_TOKEN, "next"], allowedAccountSids: [ACCOUNT_SID] },
+    { authToken: [AUTH_TOKEN], allowedAccountSids: TWO_ACCOUNTS },
+    { deadlineMs: 5_000, handlerTimeoutMs: 5_000, name: `a_B.-${"1".repeat(95)}` },
+    { publicUrl: Array<string>(20).fill(PUBLIC_URL) },
+    { extraParameters: ["x".repeat(100), "entity_identity_type"] },
+    { extraParameters: ["event_id", "tz", "device_uuid", "uuid_version"] },
+    { extraParameters: ["event_id", "webhook_uuid", "z"] },
   ])("accepts %p", (options) => {
     expect(() => pushWebhooks({ ...good, ...options })).not.toThrow();
   });
+});
+
+it("copies the lists of its options", async () => {
+  const [authToken, extraParameters] = [["next", AUTH_TOKEN], ["event_id"]];
+  const { receive } = createReceiver({ authToken, extraParameters });
+  authToken.length = 1;
+  extraParameters.length = 0;
+  expect(await receive(eventRequest("factor.created", { event_id: "1" }))).toBe(200);
 });
 
 it.each([{ deadlineMs: -1 }, { timeoutMs: 1 }, 5])("close rejects %j", async (options) => {

@@ -85,6 +85,8 @@ function createExample(uuid: string) {
   const latin1 = mapValues((value) => Buffer.from(value).toString("latin1"));
   const lambda = JSON.stringify({ body: base64, isBase64Encoded: true });
   const proxied = url.replace("hooks.example.test", "10.0.0.7:8080");
+  const urls = Array.from({ length: 99 }, (_, index) => `${PUBLIC_URL}/${index}`);
+  const mixed = urls.find((one) => /\+.*\//.test(hmacOf(one))) ?? "";
   const rows = [
     row("PARAMS_CHARSET?", "ASCII", { params: ascii }),
     row("PARAMS_MISSING?", "an unparsed body", { params: [] }),
@@ -104,6 +106,14 @@ function createExample(uuid: string) {
     row("SIGNATURE_MALFORMED?", "7 characters of it", sent(signature.slice(0, 7))),
     row("SIGNATURE_MALFORMED", "quotes around it", sent(`"${signature}"`)),
     row("SIGNATURE_MALFORMED", "folded", sent(`${signature.slice(0, 9)} ${signature.slice(9)}`)),
+    row("SIGNATURE_MALFORMED", "base64 for URLs", {
+      ...given(mixed),
+      signature: Buffer.from(hmacOf(mixed), "base64").toString("base64url"),
+    }),
+    row("SIGNATURE_MALFORMED", "spaces for plus", {
+      ...given(mixed),
+      signature: hmacOf(mixed).replaceAll("+", " "),
+    }),
     row("SIGNATURE_MALFORMED", "a prefix", sent(`sha1=${signature}`)),
     row("SIGNATURE_MALFORMED", "percent-encoded", sent(encodeURIComponent(signature))),
     row("SIGNATURE_MALFORMED", "lower case", sent(signature.toLowerCase())),
