@@ -1,20 +1,26 @@
 import { getEventListeners } from "node:events";
+import { inspect } from "node:util";
 import { eventFixture } from "express-push-verification/testing";
 import { createAccountScope } from "../../../lib/core/delivery/account-scope";
 import { ChallengeWaits, type WaitOptions } from "../../../lib/core/delivery/challenge-wait";
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
-import { toOutcome } from "../../../lib/core/delivery/outcome";
+import {
+  toOutcome,
+  type ChallengeOutcome,
+  type FetchOutcome,
+} from "../../../lib/core/delivery/outcome";
 import { Waiters } from "../../../lib/core/delivery/waiters";
+import { createGate, nextTurn } from "../../support/waiting";
 
 const event = eventFixture("challenge.approved");
 const outcome = toOutcome(event);
 const good = { challengeSid: event.challenge_sid, entityIdentity: event.entity_identity };
 
-function start() {
+function start(ask?: FetchOutcome) {
   const outcomes = createMemoryOutcomes();
   const settings = { authToken: "token", allowedAccountSids: undefined, publicUrls: [] };
   const scope = createAccountScope({ ...settings, name: "login" });
-  const waits = new ChallengeWaits(outcomes, scope);
+  const waits = new ChallengeWaits(outcomes, scope, ask);
   const wait: typeof waits.wait = (options) => waits.wait(options);
   return {
     outcomes,
@@ -52,16 +58,21 @@ describe("ChallengeWaits", () => {
     const { wait, listPending } = start();
     const controller = new AbortController();
     const { signal } = controller;
-    const waits = [1, 2, 3, 4, 5].map((index) =>
+    const warned = jest.fn();
+    process.on("warning", warned);
+    const waits = Array.from({ length: 12 }, (_, index) =>
       wait({ ...good, challengeSid: `YC${index.toString().padStart(32, "0")}`, signal }),
     );
-    expect(listPending()).toHaveLength(5);
-    expect(listPending()[0]?.challengeSid).toBe(`YC${"1".padStart(32, "0")}`);
+    expect(listPending()).toHaveLength(12);
+    expect(listPending()[0]?.challengeSid).toBe(`YC${"0".repeat(32)}`);
     const reason = new Error("stopped");
     controller.abort(reason);
-    expect(await Promise.allSettled(waits)).toEqual(Array(5).fill({ status: "rejected", reason }));
+    expect(await Promise.allSettled(waits)).toEqual(Array(12).fill({ status: "rejected", reason }));
     expect(getEventListeners(signal, "abort")).toEqual([]);
     expect(listPending()).toEqual([]);
+    await nextTurn();
+    process.off("warning", warned);
+    expect(warned).not.toHaveBeenCalled();
   });
 
   it("rejects a wait on an aborted signal although the outcome is known", async () => {
@@ -86,9 +97,12 @@ describe("ChallengeWaits", () => {
 
   it("rejects after 5 minutes by default", async () => {
     jest.useFakeTimers();
-    const { wait } = start();
+    const { outcomes, wait, listPending } = start();
+    const asked = jest.spyOn(outcomes, "wait");
     const rejected = jest.fn();
     void wait(good).catch(rejected);
+    expect(listPending()).toEqual([{ ...good, startedAtMs: Date.now() }]);
+    expect(asked.mock.calls).toMatchObject([[{ authenticatedAccount: "login", ...good }]]);
     await jest.advanceTimersByTimeAsync(299_999);
     expect(rejected).not.toHaveBeenCalled();
     await jest.advanceTimersByTimeAsync(1);
@@ -97,12 +111,49 @@ describe("ChallengeWaits", () => {
 
   it("leaves no timer once it is resolved", async () => {
     jest.useFakeTimers();
-    const { outcomes, wait } = start();
+    const { outcomes, wait } = start(jest.fn());
     const resolved = wait(good);
-    expect(jest.getTimerCount()).toBe(1);
+    expect(jest.getTimerCount()).toBe(5);
     await outcomes.record("login", outcome);
     await resolved;
     expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it("ends its questions to the service: a late answer is no outcome", async () => {
+    jest.useFakeTimers();
+    const gate = createGate();
+    const ask = jest.fn<Promise<ChallengeOutcome>, Parameters<FetchOutcome>>(() =>
+      gate.opened.then(() => outcome),
+    );
+    const { outcomes, wait } = start(ask);
+    const given = { ...good, accountSid: event.account_sid };
+    const ended = wait({ ...given, timeoutMs: 500 }).catch(Object);
+    await jest.advanceTimersByTimeAsync(500);
+    expect(await ended).toMatchObject({ code: "CHALLENGE_TIMEOUT", cause: expect.any(Error) });
+    const [asked, { signal }] = ask.mock.lastCall!;
+    expect([asked, signal.aborted]).toEqual([given, true]);
+    gate.open();
+    await nextTurn();
+    const late = outcomes.wait({ ...good, authenticatedAccount: "login", timeoutMs: 1 });
+    await Promise.all([
+      expect(late).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT"),
+      jest.advanceTimersByTimeAsync(1),
+    ]);
+  });
+
+  it("adds the reason of the service to a time-out only, without its causes", async () => {
+    jest.useFakeTimers();
+    const cause = new Error("ada");
+    const { wait, close } = start(() => Promise.reject(new Error("down", { cause })));
+    const [ended, closed] = [100, 500].map((timeoutMs) =>
+      wait({ ...good, timeoutMs }).catch(Object),
+    );
+    await jest.advanceTimersByTimeAsync(100);
+    close();
+    expect(await ended).toMatchObject({ code: "CHALLENGE_TIMEOUT", cause: { message: "down" } });
+    expect(inspect(await ended, { depth: 5 })).not.toContain("ada");
+    expect(await closed).toHaveProperty("code", "CLOSING");
+    expect(await closed).not.toHaveProperty("cause");
   });
 
   const WRONG_SIDS = [undefined, 5, "", "YC1", `${event.challenge_sid}\n`, "__proto__"];
@@ -115,6 +166,7 @@ describe("ChallengeWaits", () => {
     "YCb0977f3f759c742acc1f94257f7974b0",
     { challengeSid: event.challenge_sid },
     { ...good, entityIdentity: "" },
+    { ...good, entityIdentity: [event.entity_identity] },
     { ...good, accountSid: "AC1" },
     { ...good, signal: {} },
     { ...good, timeout: 5 },
@@ -136,13 +188,17 @@ const keyOf = (challengeSid: string) => `a:${challengeSid}`;
 describe("Waiters", () => {
   it("lists a key from its first wait until the last one has ended", async () => {
     const waiters = new Waiters();
-    const both = [waiters.wait(longWait("a")), waiters.wait(longWait("a"))];
+    const { signal } = new AbortController();
+    const both = [waiters.wait({ ...longWait("a"), signal }), waiters.wait(longWait("a"))];
     expect(waiters.listKeys()).toEqual([keyOf("a")]);
     expect(waiters.has(keyOf("a"))).toBe(true);
     expect(waiters.has(keyOf("b"))).toBe(false);
     waiters.resolve(keyOf("a"), outcome);
     expect(await Promise.all(both)).toEqual([outcome, outcome]);
     expect(waiters.listKeys()).toEqual([]);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    const aborted = waiters.wait({ ...longWait("a"), signal: AbortSignal.abort("stopped") });
+    await expect(aborted).rejects.toBe("stopped");
     const late = waiters.wait({ ...longWait("a"), timeoutMs: 5 });
     await expect(late).rejects.toMatchObject({ code: "CHALLENGE_TIMEOUT", status: 504 });
     expect(waiters.has(keyOf("a"))).toBe(false);
@@ -153,17 +209,20 @@ describe("Waiters", () => {
     const waitOf = (entityIdentity: string, index: number) =>
       waiters.wait({ ...longWait(`${entityIdentity} ${index}`), entityIdentity });
     const ada = waitOf("ada", 1);
-    const floods = Array.from({ length: 10_050 }, (_, index) => waitOf("eve", index));
+    const user = { ...longWait("c"), authenticatedAccount: "b", entityIdentity: "eve" };
+    const other = waiters.wait(user);
+    const floods = Array.from({ length: 10_050 }, (_, index) => waitOf("eve", index >> 1));
     const flood = Promise.allSettled(floods);
     const bob = waitOf("bob", 1);
     waiters.resolve(keyOf("ada 1"), outcome);
     waiters.resolve(keyOf("bob 1"), outcome);
-    expect(await Promise.all([ada, bob])).toEqual([outcome, outcome]);
+    waiters.resolve("b:c", outcome);
+    expect(await Promise.all([ada, bob, other])).toEqual(Array(3).fill(outcome));
     waiters.close();
-    const evicted = (await flood).filter(
-      (one) => one.status === "rejected" && one.reason.code === "OVERLOADED",
-    );
-    expect(evicted).toHaveLength(52);
+    await expect(waitOf("ada", 2)).rejects.toHaveProperty("code", "CLOSING");
+    const codes = (await flood).map((one) => one.status === "rejected" && one.reason.code);
+    expect(codes.slice(52, 54)).toEqual(["OVERLOADED", "CLOSING"]);
+    expect(codes.at(-1)).toBe("CLOSING");
   });
 
   it("rejects the oldest above maxWaiting pending waits", async () => {

@@ -148,6 +148,16 @@ describe("option confirm", () => {
     expect(events).toHaveLength(1);
   });
 
+  it("leaves 500 ms of the deadline for the mark", async () => {
+    jest.useFakeTimers();
+    const { receive, failed } = start({ deadlineMs: 2_000, confirm: never });
+    const status = receive(approval());
+    await jest.advanceTimersByTimeAsync(1_499);
+    expect(failed).toEqual([]);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(await status).toBe(503);
+  });
+
   it("is called for the types of confirmTypes", async () => {
     const types: string[] = [];
     const { receive } = start({

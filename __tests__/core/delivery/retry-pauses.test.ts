@@ -1,4 +1,7 @@
+import { eventFixture } from "express-push-verification/testing";
+import { createConfirmation, type Confirm } from "../../../lib/core/delivery/confirmation";
 import { createRequestRetry } from "../../../lib/core/delivery/retry-request";
+import { never } from "../../support/waiting";
 
 jest.mock("node:timers/promises", () => ({
   setTimeout: (delayMs: number) => new Promise((resolve) => setTimeout(resolve, delayMs)),
@@ -19,4 +22,38 @@ it.each([
   await jest.advanceTimersByTimeAsync(50);
   expect(failed).toHaveBeenCalledTimes(1);
   await ended;
+});
+
+const event = eventFixture("factor.created");
+const PENDING_MS = [0, 250, 750, 1_750, 3_750, 5_750, 7_750, 8_000];
+it.each<[string, Confirm, code: string, calledMs: number[], abortedMs: number[]]>([
+  ["no response", never, "CONFIRM_UNAVAILABLE", [0, 4_250], [4_000, 8_000]],
+  ["pending", () => "pending", "NOT_CONFIRMED", PENDING_MS, PENDING_MS],
+])("confirm is called for 8 s after %s", async (_what, confirm, code, ...timesMs) => {
+  const startMs = performance.now();
+  const times: [called: number[], aborted: number[]] = [[], []];
+  const note = (index: 0 | 1) => times[index].push(performance.now() - startMs);
+  const confirmUntil = createConfirmation((asked, context) => {
+    note(0);
+    context.signal.addEventListener("abort", () => note(1));
+    return confirm(asked, context);
+  });
+  const failed = confirmUntil(event, "zone", startMs + 8_000).catch(Object);
+  await jest.advanceTimersByTimeAsync(8_000);
+  expect(await failed).toHaveProperty("code", code);
+  if (code === "NOT_CONFIRMED")
+    expect(await failed).toHaveProperty("message", expect.stringContaining("zone"));
+  expect(times).toEqual(timesMs);
+});
+
+it("confirm is called once for 4 s while it is called again for 1,000 others", async () => {
+  const confirmUntil = createConfirmation(never);
+  const failed: string[] = [];
+  for (let times = 0; times <= 1_000; times++)
+    confirmUntil(event, undefined, Infinity).catch(({ code }) => failed.push(code));
+  await jest.advanceTimersByTimeAsync(3_999);
+  expect(failed).toEqual([]);
+  await jest.advanceTimersByTimeAsync(1);
+  expect(failed).toEqual(["OVERLOADED"]);
+  await jest.advanceTimersByTimeAsync(4_000);
 });

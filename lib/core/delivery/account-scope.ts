@@ -47,7 +47,6 @@ export function createAccountScope(options: AccountScopeOptions) {
     accountOf,
     /** Returns whether an outcome that the service told is of an account, and of an allowed service. */
     accepts(authenticatedAccount: string, { account_sid, service_sid }: ChallengeOutcome): boolean {
-      if (allowedAccountSids?.has(account_sid) === false) return false;
       return (
         allowedServiceSids?.has(service_sid) !== false &&
         accountOf(account_sid) === authenticatedAccount
