@@ -153,6 +153,11 @@ describe("dispatch", () => {
     const handler = jest.fn();
     await dispatchTo([noop, handler]);
     expect(handler.mock.calls).toEqual([[event, { ...context, signal: expect.any(AbortSignal) }]]);
+    await pushWebhooks({ ...options, logger: silent })
+      .onAny(handler)
+      .dispatch(event);
+    const first = { attempt: 1, authTokenIndex: 0, publicUrlIndex: 0, receiver: "login" };
+    expect(handler.mock.lastCall?.[1]).toMatchObject(first);
   });
 
   it.each([new Error("thrown"), "text", undefined])(

@@ -43,6 +43,9 @@ describe("createMemoryDedupe", () => {
     void store.claim(claimOf("a"));
     jest.advanceTimersByTime(59_999);
     expect(store.claim(claimOf("a", other))).toBe("running");
+    for (const end of ["complete", "release"] as const) void store[end](claimOf("a", other));
+    expect(store.claim(claimOf("a", other))).toBe("running");
+    expect(store.claim(claimOf("a", { accountSid: "AC2", ...other }))).toBe("new");
     jest.advanceTimersByTime(1);
     expect(store.claim(claimOf("a", other))).toBe("new");
     expect(warnings.list()).toEqual([]);
@@ -81,13 +84,17 @@ describe("createMemoryDedupe", () => {
     // 1 MiB more, for allocations of the test framework.
     expect(measureHeap() - before).toBeLessThan((maxBytes ?? 2 ** 25) + 2 ** 20);
     expect(store.claim({ ...last, ...other })).toBe("done");
+    expect(warnings.listCodes()).toEqual(maxBytes === undefined ? [] : ["DEDUPE_EVICTED"]);
   });
 
-  it.each([{ ttlMs: 0 }, { maxEntries: 0 }, { maxBytes: 0 }, { ttl: 5 }])(
-    "rejects the options %j",
-    (options) => {
-      expect(() => createMemoryDedupe(options)).toThrow(TypeError);
-      expect(() => createMemoryDedupe(options)).toThrow(/^createMemoryDedupe: /);
-    },
-  );
+  it.each([
+    { ttlMs: 0 },
+    { maxEntries: 0 },
+    { maxEntries: 2 ** 24 + 1 },
+    { maxBytes: 0 },
+    { ttl: 5 },
+  ])("rejects the options %j", (options) => {
+    expect(() => createMemoryDedupe(options)).toThrow(TypeError);
+    expect(() => createMemoryDedupe(options)).toThrow(/^createMemoryDedupe: /);
+  });
 });

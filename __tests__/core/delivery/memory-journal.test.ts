@@ -1,4 +1,6 @@
 import type { NewEntry } from "../../../lib/core/journal/journal";
+import { PROCESS_NAME } from "../../../lib/kit/process-name";
+import { readEntry } from "../../../lib/core/journal/entry-text";
 import { MemoryJournal } from "../../../lib/core/delivery/memory-journal";
 
 const DAY_MS = 24 * 60 * 60_000;
@@ -15,14 +17,18 @@ const listUuids = async (journal: MemoryJournal, after?: string) =>
 it("reads all entries in their order, or those after a position", async () => {
   const journal = new MemoryJournal();
   journal.append(createStep("a", ""));
-  const { position } = await journal.read();
+  const { position, hasMore } = await journal.read();
+  expect(hasMore).toBe(false);
   journal.append(createStep("b", ""));
   const change: NewEntry = { kind: "change", atMs: 1, status: 200, share: "" };
+  process.env.PUSH_BUILD = "42";
   journal.append({ ...change, identity: "ada" });
+  delete process.env.PUSH_BUILD;
   journal.append(createStep("c", ""));
   const { entries } = await journal.read();
   expect(entries.map(({ kind }) => kind)).toEqual(["start", "step", "step", "change", "step"]);
-  expect(entries.at(-2)?.person).toBe(await journal.createPseudonym("ada"));
+  const person = await journal.createPseudonym("ada");
+  expect(entries.at(-2)).toEqual({ ...change, person, process: PROCESS_NAME, build: "42" });
   expect(await listUuids(journal, position)).toEqual(["b", "c"]);
 });
 
@@ -30,8 +36,10 @@ it("keeps events of 8 MiB", () => {
   const journal = new MemoryJournal();
   const event = { params: [["a", "b".repeat(16_383)]] };
   const ids = Array.from({ length: 129 }, (_, index) => String(index));
+  journal.keep("of another", { authenticatedAccount: "small", event } as never);
   for (const id of ids) journal.keep(id, { authenticatedAccount: "", event } as never);
-  expect(ids.filter((id) => journal.find(id) === undefined)).toEqual(["0", "1"]);
+  expect(journal.find("of another")).toBeDefined();
+  expect(ids.filter((id) => journal.find(id) === undefined)).toEqual(["0", "1", "2"]);
 });
 
 it("removes the oldest of the share with the most above 2,000 of a kind", async () => {
@@ -41,6 +49,7 @@ it("removes the oldest of the share with the most above 2,000 of a kind", async 
   const uuids = await listUuids(journal);
   expect(uuids).toHaveLength(2_000);
   expect(uuids.slice(0, 2)).toEqual(["of another", "101"]);
+  expect(await listUuids(journal, "2101")).toEqual(["2099"]);
 });
 
 it("keeps entries, counters and events for 24 hours", async () => {
@@ -58,7 +67,7 @@ it("keeps entries, counters and events for 24 hours", async () => {
   now.mockReturnValue(2 * DAY_MS - 1);
   journal.count();
   expect(await journal.readCounts()).toEqual(counts);
-  expect((await journal.read()).entries).toHaveLength(1);
+  expect((await journal.read()).entries).toMatchObject([{ kind: "start", atMs: DAY_MS }]);
   expect(journal.find("small")).toEqual(queued);
   now.mockReturnValue(2 * DAY_MS + 1);
   journal.count("dropped");
@@ -75,3 +84,7 @@ it("bounds the counters of a minute", async () => {
   expect(counts).toHaveLength(1_001);
   expect(counts.at(-1)).toMatchObject({ name: "dropped", count: 10 });
 });
+
+it.each(["", "{}", '{"kind":"step"}', '{"atMs":1}', "null"])("%j is no entry", (text) =>
+  expect(readEntry(text)).toBeUndefined(),
+);

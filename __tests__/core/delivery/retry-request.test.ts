@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
 import { WebhookError } from "../../../lib/core/errors/webhook-error";
 import { never } from "../../support/waiting";
+import { useChannels } from "../../support/channels";
 import { settleWithin } from "../../../lib/kit/closing";
 import {
   createRequestRetry,
@@ -8,6 +9,8 @@ import {
 } from "../../../lib/core/delivery/retry-request";
 
 describe("createRequestRetry", () => {
+  const published = useChannels("retrying");
+
   it("retries until an attempt succeeds", async () => {
     let attempts = 0;
     const retry = createRequestRetry();
@@ -17,6 +20,7 @@ describe("createRequestRetry", () => {
     });
     await expect(value).resolves.toBe("up");
     expect(attempts).toBe(3);
+    expect(published).toEqual([["retrying", {}]]);
   });
 
   it("starts no timer with a negative delay when the deadline has passed", async () => {

@@ -1,18 +1,29 @@
 import { inspect } from "node:util";
-import { WebhookError } from "express-push-verification";
+import { PermanentError, WebhookError } from "express-push-verification";
 import { STATUS_BY_CODE } from "../../../lib/core/errors/codes";
 
 describe("WebhookError", () => {
   it.each([
-    ["METHOD_NOT_ALLOWED", { Allow: "POST" }],
+    ["METHOD_NOT_ALLOWED", { Allow: "POST, GET" }],
     ["CLOSING", { "Retry-After": "5" }],
     ["PAYLOAD_INVALID", {}],
   ] as const)("has the response of its code, which shows no cause: %s", (code, headers) => {
     const cause = new Error("inside");
-    const error = new WebhookError(code, "what to change", { cause });
+    const error = new WebhookError(code, "what to change", { cause, methods: ["POST", "GET"] });
     const status = STATUS_BY_CODE[code];
     expect(error).toMatchObject({ name: "WebhookError", status, cause, expose: false });
     expect(error.headers).toEqual(headers);
+    const fields = { name: "WebhookError", code, status, message: "what to change" };
+    expect(JSON.parse(JSON.stringify(error))).toEqual(fields);
+  });
+
+  it("of a handler that is permanent shows no cause", () => {
+    const cause = new Error("inside");
+    const error = new PermanentError("no user", { cause });
+    expect(JSON.parse(JSON.stringify(error))).toEqual({
+      name: "PermanentError",
+      message: "no user",
+    });
   });
 
   it.each([10, 0, undefined])(

@@ -11,7 +11,7 @@ it("returns the counts since the call in the text format of Prometheus", () => {
   for (const durationMs of [4, 500, 9_000]) {
     publish("rejected", () => ({ code: "SIGNATURE_MISMATCH", status: 403, durationMs }));
   }
-  expect(readMetrics({ waiting: 2, oldestWaitingMs: 1_500 })).toBe(
+  expect(readMetrics({ waiting: 2, isPaused: "no", oldestWaitingMs: 1_500 })).toBe(
     `# HELP push_webhooks_total Webhook requests and events by result.
 # TYPE push_webhooks_total counter
 push_webhooks_total{what="duplicate",code="",type="factor.created"} 1
@@ -35,4 +35,5 @@ push_webhooks_queue_waiting 2
 push_webhooks_queue_oldest_waiting_seconds 1.5
 `,
   );
+  expect(readMetrics()).not.toContain("queue");
 });

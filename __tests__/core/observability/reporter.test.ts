@@ -4,6 +4,7 @@ import { Console } from "node:console";
 import { WebhookError, type Logger, type WebhookErrorCode } from "express-push-verification";
 import { parseEvent } from "../../../lib/core/event/parse";
 import { Reporter } from "../../../lib/core/observability/reporter";
+import { useChannels } from "../../support/channels";
 import { loggerOf, silent } from "../../support/receivers";
 import { nextTurn } from "../../support/waiting";
 import { useWarnings } from "../../support/warnings";
@@ -13,7 +14,9 @@ const event = parseEvent(eventPairs("challenge.approved"));
 const request = { method: "POST", path: "/push", remoteAddress: "::1" };
 const cause = { code: "URL_PATH", isProven: false, subject: "/", explanation: "Why.", fix: "How." };
 const explain = () => ({ causes: [cause] }) as never;
-const errorOf = (code: WebhookErrorCode) => new WebhookError(code, "what to change", { explain });
+const errorOf = (code: WebhookErrorCode) =>
+  new WebhookError(code, "what to change", { explain, parameter: parameterOf(code) });
+const parameterOf = (code: string) => (code === "PAYLOAD_AMBIGUOUS" ? "zone" : undefined);
 const noCapture = () => undefined;
 
 function recordingLogger() {
@@ -32,18 +35,34 @@ describe("Reporter", () => {
     ["BODY_CONSUMED", "error", true],
     ["CLOSING", "warn", false],
     ["SIGNATURE_MISMATCH", "warn", false],
+    ["SIGNATURE_MALFORMED", "warn", false],
+    ["PAYLOAD_AMBIGUOUS", "error", false],
   ];
-  it.each(ERRORS)("logs %s at level %s with its cause once in 60 s", (code, level, isFailure) => {
+  const published = useChannels("rejected", "duplicate", "conflict");
+
+  it("logs and publishes a rejection with its cause once in 60 s, each code by itself", () => {
+    const now = jest.spyOn(performance, "now").mockReturnValue(0);
     const { logger, lines } = recordingLogger();
     const reports = new Reporter(logger);
-    const error = errorOf(code);
-    for (let times = 0; times < 2; times++) reports.rejected(error, request, 1, noCapture);
-    const more = isFailure ? { err: error } : { cause: "URL_PATH", subject: "/", fix: "How." };
-    expect(lines).toEqual([
-      [level, expect.objectContaining({ code, ...request, ...more }), "what to change"],
-      [level, expect.not.objectContaining({ cause: "URL_PATH" }), "what to change"],
-    ]);
-    expect("err" in lines[0]![1]).toBe(isFailure);
+    for (const [code, level, isFailure] of ERRORS) {
+      const error = errorOf(code);
+      const { status, parameter } = error;
+      const names = { code, status, ...(code === "PAYLOAD_AMBIGUOUS" && { parameter }) };
+      for (const [atMs, isExplained] of [
+        [0, true],
+        [59_999, false],
+        [60_000, true],
+      ] as const) {
+        now.mockReturnValue(atMs);
+        reports.rejected(error, request, 7, noCapture);
+        const explained = level === "warn" && isExplained;
+        const more = explained ? { cause: "URL_PATH", subject: "/", fix: "How." } : {};
+        const fields = { ...names, ...request, ...more, ...(isFailure && { err: error }) };
+        expect(lines.at(-1)).toEqual([level, fields, "what to change"]);
+        expect(published.at(-1)).toEqual(["rejected", { ...names, durationMs: 7 }]);
+      }
+    }
+    now.mockRestore();
   });
 
   it.each(ERRORS)("reports %s of level %s to onError: %j", (code, _level, isFailure) => {
@@ -77,7 +96,12 @@ describe("Reporter", () => {
     reports.delivered(event, "duplicate");
     reports.delivered(event, "conflict");
     reports.error(error, event);
-    const identity = { type: event.type, uuid: event.uuid };
+    const { type, uuid } = event;
+    expect(published).toEqual([
+      ["duplicate", { type }],
+      ["conflict", { type }],
+    ]);
+    const identity = { type, uuid };
     expect(lines).toEqual([
       ["debug", { ...identity, result: "new" }, expect.any(String)],
       ["debug", { ...identity, result: "duplicate" }, expect.any(String)],

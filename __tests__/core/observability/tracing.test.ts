@@ -10,19 +10,27 @@ it("traces receive and handle without user data", async () => {
     void messages.push([String(name).split(":").slice(2).join(":"), { ...(message as object) }]);
   const channels = TRACE_NAMES.map((name) => tracingChannel(`express-push-verification:${name}`));
   const ends = channels.flatMap(({ start, asyncEnd, error }) => [start, asyncEnd, error]);
+  const around = (run: () => unknown) => (messages.push(["around", {}]), run());
+  const activate = (message: unknown) => void Object.assign(message as object, { around });
+  channels[0]!.start.subscribe(activate);
   for (const one of ends) one.subscribe(listen);
-  const push = pushWebhooks({ authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent });
+  const receiver = "login";
+  const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL, logger: silent };
+  const push = pushWebhooks({ ...options, name: receiver });
   push.onAny(() => {});
   const uuid = "u1";
   const request = eventRequest("challenge.approved", { uuid });
   const response = await push.fetch(toWebRequest(request));
   for (const one of ends) one.unsubscribe(listen);
+  channels[0]!.start.unsubscribe(activate);
   await push.fetch(toWebRequest(request));
   expect(response.status).toBe(200);
-  const receive = { method: "POST", path: "/push/events", route: "/push/events", scheme: "https" };
-  const handle = { type: "challenge.approved", uuid, attempt: 1 };
+  const [path, route] = ["/push/events", "/push/events"];
+  const receive = { method: "POST", path, route, scheme: "https", receiver, around };
+  const handle = { type: "challenge.approved", uuid, attempt: 1, receiver };
   expect(messages).toEqual([
     ["receive:start", receive],
+    ["around", {}],
     ["handle:start", handle],
     ["handle:asyncEnd", handle],
     ["receive:asyncEnd", receive],
