@@ -43,6 +43,7 @@ it("keeps events of 8 MiB", () => {
 });
 
 it("removes the oldest of the share with the most above 2,000 of a kind", async () => {
+  const now = jest.spyOn(Date, "now").mockReturnValue(DAY_MS);
   const journal = new MemoryJournal();
   journal.append(createStep("of another", "small"));
   for (let index = 0; index < 2_100; index++) journal.append(createStep(`${index}`, "large"));
@@ -50,6 +51,10 @@ it("removes the oldest of the share with the most above 2,000 of a kind", async 
   expect(uuids).toHaveLength(2_000);
   expect(uuids.slice(0, 2)).toEqual(["of another", "101"]);
   expect(await listUuids(journal, "2101")).toEqual(["2099"]);
+  now.mockReturnValue(3 * DAY_MS);
+  for (let index = 0; index < 2_000; index++) journal.append(createStep(`${index}`, "small"));
+  expect(await listUuids(journal)).toHaveLength(2_000);
+  now.mockRestore();
 });
 
 it("keeps entries, counters and events for 24 hours", async () => {

@@ -1,6 +1,7 @@
 import { inspect } from "node:util";
-import { PermanentError, WebhookError } from "express-push-verification";
-import { STATUS_BY_CODE } from "../../../lib/core/errors/codes";
+import { PermanentError, WebhookError, type WebhookErrorCode } from "express-push-verification";
+import { toRejection } from "../../../lib/core/receiver/response";
+import { words } from "../../support/attacker-texts";
 
 describe("WebhookError", () => {
   it.each([
@@ -10,11 +11,38 @@ describe("WebhookError", () => {
   ] as const)("has the response of its code, which shows no cause: %s", (code, headers) => {
     const cause = new Error("inside");
     const error = new WebhookError(code, "what to change", { cause, methods: ["POST", "GET"] });
-    const status = STATUS_BY_CODE[code];
-    expect(error).toMatchObject({ name: "WebhookError", status, cause, expose: false });
+    const { status } = error;
+    expect(error).toMatchObject({ name: "WebhookError", cause, expose: false });
     expect(error.headers).toEqual(headers);
     const fields = { name: "WebhookError", code, status, message: "what to change" };
     expect(JSON.parse(JSON.stringify(error))).toEqual(fields);
+  });
+
+  it.each([
+    [400, "PAYLOAD_INVALID PAYLOAD_AMBIGUOUS BODY_MALFORMED CHALLENGE_SID_INVALID"],
+    [403, "SIGNATURE_MISSING SIGNATURE_MALFORMED SIGNATURE_MISMATCH ACCOUNT_NOT_ALLOWED"],
+    [403, "NOT_CONFIRMED ENTITY_MISMATCH"],
+    [405, "METHOD_NOT_ALLOWED"],
+    [408, "BODY_TIMEOUT"],
+    [413, "BODY_TOO_LARGE"],
+    [415, "CONTENT_TYPE_UNSUPPORTED"],
+    [500, "BODY_CONSUMED HANDLER_FAILED HANDLER_TIMEOUT INTERNAL_ERROR"],
+    [503, "TOKEN_UNAVAILABLE STORE_UNAVAILABLE CONFIRM_UNAVAILABLE OVERLOADED CLOSING"],
+    [504, "CHALLENGE_TIMEOUT"],
+  ])("has the status %i with the codes %s", (status, codes) => {
+    for (const code of words(codes) as WebhookErrorCode[])
+      expect(new WebhookError(code, "")).toHaveProperty("status", status);
+  });
+
+  it.each([
+    ["SIGNATURE_MISMATCH", "BODY_CONSUMED"],
+    ["BODY_MALFORMED", "BODY_CONSUMED"],
+    ["PAYLOAD_INVALID", "PAYLOAD_INVALID"],
+  ] as const)("of a body that may be a part is the fault of its reader: %s", (code, expected) => {
+    const error = new WebhookError(code, "");
+    const incompleteBody = new WebhookError("BODY_CONSUMED", "");
+    expect(toRejection(error, { incompleteBody })).toHaveProperty("code", expected);
+    expect(toRejection(error, { incompleteBody: undefined })).toBe(error);
   });
 
   it("of a handler that is permanent shows no cause", () => {
