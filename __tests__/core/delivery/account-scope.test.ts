@@ -38,3 +38,12 @@ it.each<[token: unknown, allowed: string[] | undefined, own: string, ...waits: u
   expect(scope.accepts(own, { ...outcome, account_sid: two })).toBe(own === "login");
   expect(scope.accepts(own, { ...outcome, service_sid: "VA" })).toBe(false);
 });
+
+it("without a name has the same account after a new publicUrl is put before the old one", () => {
+  const options = { authToken: "token", allowedAccountSids: undefined };
+  const accounts = [["old"], ["new", "old"], ["other"]].map((publicUrls) =>
+    createAccountScope({ ...options, publicUrls }).accountOf(one),
+  );
+  expect(accounts[1]).toBe(accounts[0]);
+  expect(accounts[2]).not.toBe(accounts[0]);
+});

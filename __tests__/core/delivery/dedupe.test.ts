@@ -110,11 +110,6 @@ it("completes one claim after the run for all deliveries during it", async () =>
   expect(log).toEqual(["claim new", "run", "complete"]);
 });
 
-it("retries while the store is down", async () => {
-  expect(await start(createScripted(new Error("down"), "new").store).deliver()).toBe("new");
-  expect(run).toHaveBeenCalledTimes(1);
-});
-
 it.each([
   ["drops", "duplicate", () => Promise.resolve()],
   ["runs, after a failure of the other one,", "new", () => Promise.reject(new Error("failed"))],

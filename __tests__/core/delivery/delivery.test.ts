@@ -33,20 +33,6 @@ describe("an outcome", () => {
     expect(events).toHaveLength(1);
     await expect(push.waitForChallenge(waitOf)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
   });
-
-  it("that was evicted does not come back when a replay is dropped as a duplicate", async () => {
-    const { push, receive, events } = createReceiver();
-    await receive(approval());
-    // Outcomes take 52 MiB at most.
-    const entity_identity = "x".repeat(60_000);
-    for (let count = 0; count < 910; count++) {
-      const challenge_sid = `YC${String(count).padStart(32, "0")}`;
-      await receive(eventRequest("challenge.denied", { challenge_sid, entity_identity }));
-    }
-    expect(await receive(approval())).toBe(200);
-    expect(events).toHaveLength(911);
-    await expect(push.waitForChallenge(waitOf)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
-  });
 });
 
 it("with dedupe: false, each delivery runs the handlers", async () => {
@@ -92,20 +78,5 @@ describe("a receiver with a queue", () => {
     expect(stored).toEqual([{ event, ...names, ...hashes, ...indexes, needsConfirmation: false }]);
     const other = eventRequest(type, { uuid: "u1" }, { method, authToken: "next" });
     expect(stored[0]?.listOtherHashes?.()).toEqual([other.headers["x-service-signature"]]);
-  });
-
-  it("has the same account after a new publicUrl is put before the old one", async () => {
-    const accounts: string[] = [];
-    const store = async ({ authenticatedAccount }: QueuedEvent) => (
-      accounts.push(authenticatedAccount),
-      "new" as const
-    );
-    for (const publicUrl of [PUBLIC_URL, ["https://new.example.test/push", PUBLIC_URL]]) {
-      const queue = { store, outcomes: createMemoryOutcomes() };
-      const { receive } = createReceiver({ publicUrl, queue });
-      expect(await receive(eventRequest("factor.created"))).toBe(200);
-    }
-    expect(accounts).toHaveLength(2);
-    expect(accounts[1]).toBe(accounts[0]);
   });
 });

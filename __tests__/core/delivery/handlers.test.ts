@@ -197,20 +197,15 @@ describe("dispatch", () => {
     ["a wait", true, wait],
     ["a wait for another challenge that has ended", true, endWait],
   ])("of an event of a receiver with %s, handled: %s", async (what, isHandled, prepare) => {
-    const warn = jest.fn();
-    for (const logger of [undefined, { ...silent, warn }]) {
-      const push = pushWebhooks({ ...options, logger });
-      const prepared = prepare(push);
-      for (const type of CHALLENGE_TYPES) await push.dispatch({ ...event, type } as PushEvent);
-      await prepared;
-      const handled = isHandled && what !== "onUnhandled" ? CHALLENGE_TYPES : [];
-      expect(push.handledTypes().filter((type) => type.startsWith("challenge"))).toEqual(handled);
-    }
+    const push = pushWebhooks(options);
+    const prepared = prepare(push);
+    for (const type of CHALLENGE_TYPES) await push.dispatch({ ...event, type } as PushEvent);
+    await prepared;
+    const handled = isHandled && what !== "onUnhandled" ? CHALLENGE_TYPES : [];
+    expect(push.handledTypes().filter((type) => type.startsWith("challenge"))).toEqual(handled);
     expect(warnings.listCodes()).toEqual(isHandled ? [] : ["EVENT_UNHANDLED"]);
-    expect(warn).toHaveBeenCalledTimes(isHandled ? 0 : 2);
-    expect(published.map(([name]) => name)).toEqual(
-      Array(4).fill(isHandled ? "handled" : "unhandled"),
-    );
+    const name = isHandled ? "handled" : "unhandled";
+    expect(published.map(([one]) => one)).toEqual([name, name]);
   });
 
   it("a wait counts for each receiver and worker with the same handlers", async () => {

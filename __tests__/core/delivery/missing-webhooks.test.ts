@@ -92,15 +92,6 @@ describe("waits", () => {
     expect(await app.wait()).toEqual(outcome);
   });
 
-  it("resolve by a request that came before the wait", async () => {
-    const app = start();
-    approve();
-    await deliver(app);
-    const count = asked.length;
-    expect(await app.wait()).toMatchObject({ type: "challenge.approved", source: "webhook" });
-    expect(asked).toHaveLength(count);
-  });
-
   it("resolve by a request that comes after the wait began", async () => {
     const app = start();
     const waiting = app.wait();

@@ -1,6 +1,5 @@
 import { eventFixture } from "express-push-verification/testing";
 import { createConfirmation, type Confirm } from "../../../lib/core/delivery/confirmation";
-import { createRequestRetry } from "../../../lib/core/delivery/retry-request";
 import { never } from "../../support/waiting";
 
 jest.mock("node:timers/promises", () => ({
@@ -9,20 +8,6 @@ jest.mock("node:timers/promises", () => ({
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
-
-it.each([
-  ["retryForMs", 30, Infinity],
-  ["its deadline", 60_000, 30],
-])("an operation fails at %s, also in a longer pause", async (_what, retryForMs, deadlineMs) => {
-  const pauses = { firstMs: 2_000, longestMs: 4_000 };
-  const retry = createRequestRetry({ retryForMs, pauses });
-  const attempt = () => Promise.reject(new Error("down"));
-  const failed = jest.fn();
-  const ended = retry(attempt, performance.now() + deadlineMs).catch(failed);
-  await jest.advanceTimersByTimeAsync(50);
-  expect(failed).toHaveBeenCalledTimes(1);
-  await ended;
-});
 
 const event = eventFixture("factor.created");
 const PENDING_MS = [0, 250, 750, 1_750, 3_750, 5_750, 7_750, 8_000];
