@@ -1,5 +1,6 @@
 import { eventFixture } from "express-push-verification/testing";
 import { createConfirmation, type Confirm } from "../../../lib/core/delivery/confirmation";
+import { createRequestRetry } from "../../../lib/core/delivery/retry-request";
 import { never } from "../../support/waiting";
 
 jest.mock("node:timers/promises", () => ({
@@ -8,6 +9,26 @@ jest.mock("node:timers/promises", () => ({
 
 beforeEach(() => void jest.useFakeTimers());
 afterEach(() => void jest.useRealTimers());
+
+it.each([
+  [() => Promise.reject(new Error("two")), "two"],
+  [never, "one"],
+])("the cause is the last error of a store, not a time-out: %p", async (next, message) => {
+  const attempt = jest.fn(next).mockRejectedValueOnce(new Error("one"));
+  const failed = createRequestRetry({ retryForMs: 60 })(attempt).catch(Object);
+  await jest.advanceTimersByTimeAsync(60);
+  expect(await failed).toHaveProperty("cause.message", message);
+});
+
+it("pauses 25 ms after the first attempt, then twice as long, at most 500 ms", async () => {
+  const startMs = performance.now();
+  const times: number[] = [];
+  const attempt = () => (times.push(performance.now() - startMs), never());
+  const failed = createRequestRetry({ retryForMs: 2_000, attemptMs: 20 })(attempt).catch(Object);
+  await jest.advanceTimersByTimeAsync(2_010);
+  expect(await failed).toHaveProperty("code", "STORE_UNAVAILABLE");
+  expect(times).toEqual([0, 45, 115, 235, 455, 875, 1_395, 1_915, 2_000]);
+});
 
 const event = eventFixture("factor.created");
 const PENDING_MS = [0, 250, 750, 1_750, 3_750, 5_750, 7_750, 8_000];

@@ -14,6 +14,7 @@ it.each([
     "event evt-1 failed, evt-12 and revt-1 did not",
     "event <uuid> failed, evt-12 and revt-1 did not",
   ],
+  ["evt-1-phone failed", "<factor_metadata> failed"],
   ['text Pay "Müller" to 12 elms', "text <challenge_details> to <challenge_details>s"],
   ['{"text":"Pay \\"Müller\\""}', '{"text":"<challenge_details>"}'],
   [`challenge.approved of push in ${SIDS} failed`, `challenge.approved of push in ${SIDS} failed`],
@@ -30,6 +31,7 @@ it.each([
     entity_identity: "jane.doe+1@example.com",
     factor_friendly_name: "user jane.doe",
     challenge_hidden_details: "",
+    factor_metadata: '{"phone":"evt-1-phone","cut":"\\ud800"}',
     challenge_details:
       '{"message":"Pay \\"Müller\\"","fields":[{"value":"12 Elm"},{"value":"example.com/pay"}]}',
   });
