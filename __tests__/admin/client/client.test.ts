@@ -1,9 +1,19 @@
+import timers from "node:timers/promises";
 import { expectTypeOf } from "expect-type";
 import type * as undici from "undici-types";
 import { collect } from "../../support/waiting";
-import { createAdminClient, type AdminClientOptions } from "express-push-verification/admin";
+import {
+  createAdminClient,
+  type AdminClientOptions,
+  type ApiError,
+} from "express-push-verification/admin";
 import errors from "../../fixtures/errors.json";
-import { ACCOUNT_SID, CHALLENGE_SID, SERVICE_SID } from "../../support/webhook-requests";
+import {
+  ACCOUNT_SID,
+  CHALLENGE_SID,
+  FACTOR_SID,
+  SERVICE_SID,
+} from "../../support/webhook-requests";
 import { HOSTILE_VALUES } from "../../support/thrown-values";
 import { clientAt, clientOptions, CREDENTIALS, useUpstream, WEBHOOK } from "../../support/upstream";
 
@@ -16,7 +26,8 @@ const upstream = useUpstream();
 // admin/router/router.test.ts has their results.
 it("the requests are those of the specification", async () => {
   const { keys, webhooks } = upstream.client;
-  const { sid: key } = await keys.create({ friendly_name: "billing-worker" });
+  const friendly_name = "b".repeat(64);
+  const { sid: key } = await keys.create({ friendly_name });
   await keys.fetch(key);
   await keys.update(key, { friendly_name: "billing-worker (blue)" });
   await expect(keys.delete(key)).resolves.toBeUndefined();
@@ -28,7 +39,7 @@ it("the requests are those of the specification", async () => {
   const types = "EventTypes=challenge.approved&EventTypes=challenge.denied";
   const url = encodeURIComponent(WEBHOOK.webhook_url);
   expect(upstream.seen).toEqual([
-    `POST ${KEYS}.json FriendlyName=billing-worker`,
+    `POST ${KEYS}.json FriendlyName=${friendly_name}`,
     `GET ${KEYS}/${key}.json`,
     `POST ${KEYS}/${key}.json FriendlyName=billing-worker+%28blue%29`,
     `DELETE ${KEYS}/${key}.json`,
@@ -58,20 +69,39 @@ it("lists have three pages, forwards and backwards", async () => {
   expect((await keys.page(pages[2]?.previous)).items).toEqual(pages[1]?.items);
 });
 
-const odd = { friendly_name: null, date_created: null, date_updated: null, x: [1] };
-it.each([[[]], [[{ ...odd, sid: KEY_SID }]]])("a list may be %j", async (keys) => {
-  upstream.script.push({ status: 200, body: { keys } });
-  expect(await collect(upstream.client.keys.list())).toEqual(keys);
+it("lists may be empty, and lack members", async () => {
+  const { keys, webhooks } = upstream.client;
+  const dates = { friendly_name: null, date_created: null, date_updated: null };
+  const owner = { account_sid: null, service_sid: null, status: null, version: null };
+  const target = { event_types: null, webhook_url: null, webhook_method: null, url: null };
+  for (const [list, sid, body, item] of [
+    [keys.list, KEY_SID, {}, dates],
+    [webhooks.list, WEBHOOK_SID, { meta: {} }, { ...dates, ...owner, ...target }],
+  ] as const) {
+    const one = { sid, x: [1] };
+    for (const items of [[], [one]]) {
+      upstream.script.push({ status: 200, body: { ...body, keys: items, webhooks: items } });
+      expect(await collect<object>(list())).toEqual(items.map(() => ({ ...one, ...item })));
+    }
+  }
+});
+
+it.each(["Page", "PageToken"])("lists may link by %s alone", async (name) => {
+  const pages = [1, 2].map((page) => ({ keys: [], next_page_uri: `?${name}=${page}` }));
+  for (const body of [...pages, { keys: [] }]) upstream.script.push({ status: 200, body });
+  await collect(upstream.client.keys.list());
+  expect(upstream.seen).toHaveLength(3);
 });
 
 it.each([
   ["https://evil.example/x?Page=1", "FOREIGN_PAGE", 1],
   ["//evil.example/?Page=1", "FOREIGN_PAGE", 1],
-  ["ftp://127.0.0.1/", "FOREIGN_PAGE", 1],
+  ["https://HOST/", "FOREIGN_PAGE", 1],
   ["http://[bad", "FOREIGN_PAGE", 1],
   // A circle.
   [`${KEYS}.json?Page=1&PageToken=a`, "BAD_RESPONSE", 2],
-])("lists that link to %s end with %s after %i requests", async (next_page_uri, code, count) => {
+])("lists that link to %s end with %s after %i requests", async (link, code, count) => {
+  const next_page_uri = link.replace("HOST", new URL(upstream.url).host);
   const linked = { status: 200, body: { keys: [], next_page_uri } };
   upstream.script.push(linked, linked, linked);
   await expect(collect(upstream.client.keys.list())).rejects.toHaveProperty("code", code);
@@ -83,7 +113,7 @@ const failed = (status: number) => ({ status, code: "SERVICE_ERROR", serviceCode
 const bad = { status: 200, code: "BAD_RESPONSE" };
 const late = { "retry-after": "60" };
 const NOW_MS = Date.UTC(2026, 2, 5, 9);
-const dated = { "retry-after": new Date(NOW_MS + 60_000).toUTCString() };
+const inSeconds = (seconds: number) => new Date(NOW_MS + seconds * 1_000).toUTCString();
 type ErrorBody = Partial<Record<"message" | "detail" | "more_info", string>> & { code?: number };
 
 it.each<[string, { status: number; body?: unknown; headers?: typeof late }, object]>([
@@ -96,21 +126,37 @@ it.each<[string, { status: number; body?: unknown; headers?: typeof late }, obje
   ["truncated JSON", { status: 200, body: '{"sid":"SK' }, bad],
   ["JSON null", { status: 404, body: "null" }, failed(404)],
   ["a resource without a sid", { status: 200, body: { friendly_name: "x" } }, bad],
-  ["members of other types", { status: 400, body: { code: "x", message: 5 } }, failed(400)],
-  ["a redirect", { status: 301 }, { status: 301, code: "REDIRECTED" }],
+  [
+    "members of other types",
+    { status: 400, body: { code: "x", message: 5, more_info: 5, title: "No" } },
+    { ...failed(400), more_info: undefined, message: "No" },
+  ],
+  ["a redirect", { status: 308 }, { status: 308, code: "REDIRECTED" }],
+  ["almost 8 MiB", { status: 400, body: "x".repeat(8_000_000) }, failed(400)],
   ["more than 8 MiB", { status: 200, body: "x".repeat(9_000_000) }, bad],
-  ...[late, dated].map((headers): [string, { status: number; headers: typeof late }, object] => [
-    `a Retry-After of ${headers["retry-after"]}`,
-    { status: 429, headers },
-    { ...failed(429), retryAfterSeconds: 60 },
-  ]),
+  ...[
+    ["60", 60],
+    [inSeconds(60), 60],
+    [inSeconds(-60), 0],
+    ["soon", undefined],
+  ].map(
+    ([after, retryAfterSeconds]): [string, { status: number; headers: typeof late }, object] => [
+      `a Retry-After of ${after}`,
+      { status: 429, headers: { "retry-after": String(after) } },
+      { ...failed(429), retryAfterSeconds },
+    ],
+  ),
 ])("failures of %s", async (_what, scripted, expected) => {
   upstream.script.push(scripted);
-  const clock = jest.spyOn(Date, "now").mockReturnValue(NOW_MS);
+  const clock = jest.spyOn(Date, "now").mockReturnValue(NOW_MS + 500);
   const fetched = clientAt(upstream.url, { maxRetries: 0 }).keys.fetch(KEY_SID);
-  const request = { method: "GET", path: `${KEYS}/${KEY_SID}.json` };
-  await expect(fetched).rejects.toMatchObject({ name: "ApiError", ...request, ...expected });
+  const error = await fetched.catch((thrown: unknown) => thrown as ApiError);
   clock.mockRestore();
+  const request = { method: "GET", path: `${KEYS}/${KEY_SID}.json` };
+  expect(error).toMatchObject({ name: "ApiError", ...request, ...expected });
+  const { name, code, serviceCode, status: shown, message } = error as ApiError;
+  const json = { name, code, serviceCode, status: shown, message };
+  expect(JSON.stringify(error)).toBe(JSON.stringify(json));
 });
 
 it("waits 10 s and tries a request three times, unless it is told otherwise", async () => {
@@ -122,6 +168,19 @@ it("waits 10 s and tries a request three times, unless it is told otherwise", as
   expect(upstream.seen).toHaveLength(3);
   expect(timeout).toHaveBeenCalledWith(10_000);
   timeout.mockRestore();
+  upstream.script.splice(1);
+  await expect(keys.fetch(KEY_SID)).rejects.toHaveProperty("status", 404);
+});
+
+it("waits for the Retry-After before a retry, else longer each time, up to 2 s", async () => {
+  const random = jest.spyOn(Math, "random").mockReturnValue(0.5);
+  const sleep = jest.spyOn(timers, "setTimeout").mockResolvedValue(undefined);
+  const failing = { status: 503 };
+  upstream.script.push({ ...failing, headers: { "retry-after": "7" } });
+  upstream.script.push(...Array<typeof failing>(5).fill(failing));
+  await clientAt(upstream.url, { maxRetries: 6 }).keys.page();
+  expect(sleep.mock.calls.map(([ms]) => ms)).toEqual([7_000, 300, 600, 1_200, 1_500, 1_500]);
+  for (const mock of [random, sleep]) mock.mockRestore();
 });
 
 const headers = { "retry-after": "0" };
@@ -136,6 +195,7 @@ it.each<[string, "GET" | "POST" | "DELETE", object, tries: number, times?: numbe
   ["404", "DELETE", { status: 404 }, 1],
   ["429 with a Retry-After over timeoutMs", "GET", { status: 429, headers: late }, 1],
   ["503, maxRetries times", "GET", { status: 503, headers }, 5, 9],
+  ["503, which does not mean deleted", "DELETE", { status: 503, headers }, 5, 9],
   ["429, until timeoutMs", "GET", { status: 429, headers }, 7, 6],
   ["429, unless maxRetries is 0", "GET", { status: 429, headers }, 1, 1, 0],
 ])("tries again after %s, a %s: %o", async (_what, method, scripted, tries, ...row) => {
@@ -157,7 +217,9 @@ it("only a rejected password is followed by the next one of the list", async () 
   const { main, standard, account } = CREDENTIALS;
   const sent: string[] = [];
   const recording: AdminClientOptions["fetch"] = (url, init) => {
-    sent.push(atob(init.headers.authorization?.slice("Basic ".length) ?? "").replace(/.*:/, ""));
+    const { accept, authorization = "" } = init.headers;
+    expect(accept).toBe("application/json");
+    sent.push(atob(authorization.slice("Basic ".length)).replace(/.*:/, ""));
     return fetch(url, init);
   };
   const passwords = ["old", account.password, "older"];
@@ -166,14 +228,20 @@ it("only a rejected password is followed by the next one of the list", async () 
   await client.keys.page();
   expect(sent).toEqual(["old", account.password, account.password]);
   // A failure is none of the password, and neither is a Key that may not manage Keys.
-  upstream.script.push({ status: 502 });
-  await client.keys.page();
-  expect(sent.slice(3)).toEqual([account.password, account.password]);
+  upstream.script.push({ status: 502 }, { status: 403 });
+  await expect(client.keys.page()).rejects.toHaveProperty("status", 403);
+  expect(sent.splice(3)).toEqual([account.password, account.password]);
+  upstream.script.push({ status: 401 }, { status: 401 });
+  await expect(client.keys.page()).rejects.toHaveProperty("status", 401);
+  expect(sent.splice(3)).toEqual([account.password, "older", "old"]);
+  expect(client).toMatchObject({ usesKey: false, keySid: undefined });
   const standardClient = clientAt(upstream.url, {
     ...standard,
     password: ["old", standard.password],
   });
-  await expect(standardClient.keys.page()).rejects.toHaveProperty("code", "MAIN_KEY_REQUIRED");
+  expect(standardClient).toMatchObject({ usesKey: true, keySid: standard.username });
+  const failure = { code: "MAIN_KEY_REQUIRED", status: 401, cause: { serviceCode: 20003 } };
+  await expect(standardClient.keys.page()).rejects.toMatchObject(failure);
   const rejected = clientAt(upstream.url, { ...main, password: ["old", "older"] });
   await expect(rejected.webhooks.page()).rejects.toHaveProperty("status", 401);
 });
@@ -188,16 +256,47 @@ it("the global fetch of the time of the request is called", async () => {
 });
 
 // router.test.ts tests the schemas of these methods.
-it.each<[string, (client: typeof upstream.client) => Promise<unknown>]>([
+type Call = [what: string, call: (client: typeof upstream.client) => Promise<unknown>];
+it.each<Call>([
   ["the SID of a webhook", ({ keys }) => keys.fetch(WEBHOOK_SID)],
   ["a SID with a path", ({ keys }) => keys.delete(`../${KEY_SID}`)],
   ["a SID with a newline", ({ webhooks }) => webhooks.fetch(`${WEBHOOK_SID}\n`)],
   ["a SID to update", ({ webhooks }) => webhooks.update("YW1", {})],
   ["an unknown member", ({ keys }) => keys.create({ name: "x" } as never)],
   ["null", ({ keys }) => keys.create(null as never)],
+  ["null to update", ({ keys }) => keys.update(KEY_SID, null as never)],
+  ["a webhook of null", ({ webhooks }) => webhooks.create(null as never)],
+  ["a webhook of null to update", ({ webhooks }) => webhooks.update(WEBHOOK_SID, null as never)],
   ["no URL", ({ webhooks }) => webhooks.ensure({ ...WEBHOOK, webhook_url: undefined } as never)],
-  ...[null, 5, "2", { pageSize: 0 }, { pageSize: 1001 }, { size: 2 }].map(
-    (query): [string, (client: typeof upstream.client) => Promise<unknown>] => [
+  ...["", ".", "..", "\ud800"].flatMap((entityIdentity): Call[] => [
+    [
+      "a user of a challenge",
+      ({ challenges }) => challenges.fetch({ entityIdentity, challengeSid: CHALLENGE_SID }),
+    ],
+    [
+      "a user of a factor",
+      ({ factors }) => factors.fetch({ entityIdentity, factorSid: FACTOR_SID }),
+    ],
+    ["a user of factors", ({ factors }) => collect(factors.list({ entityIdentity }))],
+    ["a user to compare", ({ factors }) => factors.compare({ entityIdentity, known: [] })],
+  ]),
+  [
+    "the SID of a factor",
+    ({ challenges }) => challenges.fetch({ entityIdentity: "ada", challengeSid: FACTOR_SID }),
+  ],
+  [
+    "the SID of a challenge",
+    ({ factors }) => factors.fetch({ entityIdentity: "ada", factorSid: CHALLENGE_SID }),
+  ],
+  ...[
+    { factorSid: "YF1", status: "verified" },
+    { factorSid: FACTOR_SID, status: "new" },
+  ].map((one): Call => [
+    "a factor",
+    ({ factors }) => factors.compare({ entityIdentity: "ada", known: [one as never] }),
+  ]),
+  ...[null, 5, "2", { pageSize: 0 }, { pageSize: 1001 }, { page: -1 }, { size: 2 }].map(
+    (query): Call => [
       `the query ${JSON.stringify(query)}`,
       ({ webhooks }) => webhooks.page(query as never),
     ],
@@ -209,11 +308,35 @@ it.each<[string, (client: typeof upstream.client) => Promise<unknown>]>([
   expect(upstream.seen).toEqual([]);
 });
 
+it.each<[what: string, call: Call[1], path: string, problem: string]>([
+  ["an argument", ({ keys }) => keys.fetch("SK1"), "sid", "sid: must be SK"],
+  [
+    "a member",
+    ({ factors }) =>
+      factors.compare({ entityIdentity: "a", known: [{ factorSid: "1", status: "verified" }] }),
+    "known.0.factorSid",
+    "input: known.0.factorSid: must be YF",
+  ],
+])("an InputError names %s", async (_what, call, path, problem) => {
+  const error = await call(upstream.client).catch((thrown: unknown) => thrown as Error);
+  const digits = " and 32 hexadecimal digits";
+  expect(error).toHaveProperty("issues", [{ path, message: problem.replace(/.*: /, "") + digits }]);
+  const message = problem + digits;
+  expect(JSON.stringify(error)).toBe(
+    JSON.stringify({ name: "InputError", code: "INVALID_INPUT", message }),
+  );
+});
+
 it.each<[string, object]>([
   ["accountUrl", { accountUrl: undefined }],
   ["verifyUrl", { verifyUrl: undefined }],
-  ["accountUrl", { accountUrl: "api.example.com" }],
-  ["accountUrl", { accountUrl: "https://me:hush@api.example.com" }],
+  ...[
+    "api.example.com",
+    "https://me:hush@a.test",
+    "ftp://a.test",
+    "https://a.test#x",
+    "https://[bad",
+  ].map((accountUrl): [string, object] => ["accountUrl", { accountUrl }]),
   ["verifyUrl", { verifyUrl: "https://api.example.com/?x=1" }],
   ["accountSid", { accountSid: "AC1" }],
   ["serviceSid", { serviceSid: undefined }],
@@ -223,6 +346,7 @@ it.each<[string, object]>([
   ["password", { password: ["hush", ""] }],
   ["timeoutMs", { timeoutMs: 0 }],
   ["maxRetries", { maxRetries: -1 }],
+  ["maxRetries", { maxRetries: 11 }],
   ["fetch", { fetch: {} }],
   ['Did you mean "password"', { pasword: "hush" }],
 ])("createAdminClient rejects %s in %j", (word, change) => {
@@ -288,7 +412,9 @@ it("createAdminClient reads inherited options", async () => {
 });
 
 it("createAdminClient keeps the path of its base URLs", async () => {
-  upstream.script.push({ status: 200, body: { keys: [] } });
-  await clientAt(`${upstream.url}/gateway/`).keys.page();
-  expect(upstream.seen).toEqual([`GET /gateway${KEYS}.json`]);
+  const { keys, webhooks } = clientAt(`${upstream.url}/gateway//`);
+  upstream.script.push({ status: 404 }, { status: 404 });
+  await Promise.allSettled([keys.page(), webhooks.page()]);
+  const paths = [`${KEYS}.json`, `/v2/Services/${SERVICE_SID}/Webhooks`];
+  expect(upstream.seen.toSorted()).toEqual(paths.map((path) => `GET /gateway${path}`));
 });

@@ -359,6 +359,7 @@ it.each<[status: number, line: string, body?: unknown, type?: string]>([
     { event_types: ["challenge.expired"] },
     { webhook_url: undefined },
     { webhook_url: "/push" },
+    { webhook_url: WEBHOOK.webhook_url.padEnd(2049, "x") },
     { webhook_url: "javascript:alert(1)" },
     { webhook_url: "https://a.example/ b" },
   ].map((body): [number, string, unknown] => [400, "post /webhooks", { ...WEBHOOK, ...body }]),

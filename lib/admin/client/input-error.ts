@@ -26,7 +26,7 @@ export class InputError extends TypeError {
     const problems = issues.map(({ path, message }) =>
       path === what ? message : `${path}: ${message}`,
     );
-    super(`${what}: ${[...new Set(problems)].join("; ")}`);
+    super(`${what}: ${problems.join("; ")}`);
     this.issues = issues;
   }
 

@@ -60,7 +60,6 @@ export class Transport {
    * @throws ApiError; the reason of `signal`.
    */
   async send<Output>(request: ServiceRequest, schema: ResponseSchema<Output>): Promise<Output> {
-    request.signal?.throwIfAborted();
     const timeout = AbortSignal.timeout(this.#timeoutMs);
     const signals = [timeout, request.signal].filter((one) => one !== undefined);
     const signal = AbortSignal.any(signals);
