@@ -113,11 +113,13 @@ it.each<[url: string, alone: string[], beside: string[]]>([
   [`${PUBLIC_URL}/`, DIFFERS, DIFFERS],
   [PUBLIC_URL.replace("https", "http"), DIFFERS, DIFFERS],
   [PUBLIC_URL.replace(".test/", ".test:443/"), DIFFERS, DIFFERS],
+  ["http://hooks.example.test:80/push/events", DIFFERS, DIFFERS],
   [PUBLIC_URL.replace("push", "Push"), DIFFERS, DIFFERS],
   [`${PUBLIC_URL}#rc=2`, DIFFERS, DIFFERS],
   [`${PUBLIC_URL}?tenant=blue`, DIFFERS, ["URL_EXTENDS 0"]],
   [PUBLIC_URL.replace(".test/", ".test:8443/"), DIFFERS, []],
   ["https://elsewhere.example/push", ["NOT_CONFIGURED -1"], []],
+  [`${PUBLIC_URL}/sms`, ["NOT_CONFIGURED -1", "URL_EXTENDS 0"], ["URL_EXTENDS 0"]],
 ])("of the URL %s finds %j, beside the right one %j", async (webhook_url, alone, beside) => {
   upstream.createWebhook({ ...WEBHOOK, webhook_url });
   expect(await find()).toEqual(alone);
@@ -127,23 +129,26 @@ it.each<[url: string, alone: string[], beside: string[]]>([
 
 it("finds the method that the receiver rejects", async () => {
   const checkWith = async (...methods: string[]) =>
-    (await check({ methods })).map(({ code }) => code);
+    (await check({ methods })).map(({ code, mend }) => `${code} ${mend?.action}`);
   upstream.createWebhook({ ...WEBHOOK, ...of("*"), webhook_method: "GET" });
-  expect(await checkWith("POST")).toEqual(["METHOD_DIFFERS"]);
+  expect(await checkWith("POST")).toEqual(["METHOD_DIFFERS replace"]);
   expect(await checkWith("GET")).toEqual([]);
   expect(await checkWith("GET", "POST")).toEqual([]);
   upstream.createWebhook({ ...WEBHOOK, ...of("*") });
-  expect(await checkWith("GET")).toEqual(["METHOD_DIFFERS", "DUPLICATE"]);
+  expect(await checkWith("GET")).toEqual(["METHOD_DIFFERS undefined", "DUPLICATE delete"]);
 });
 
 it("finds other URLs that begin with one of the receiver", async () => {
   const second = PUBLIC_URL.replace("https://", "https://second.");
   const longer = ["/sms", "-sms", "?kind=sms", "account_sidAC"].map((end) => PUBLIC_URL + end);
-  for (const webhook_url of [PUBLIC_URL, second, ...longer, PUBLIC_URL.slice(0, -1)]) {
+  longer.push(`${second}/sms`);
+  const near = `${second}/`;
+  for (const webhook_url of [PUBLIC_URL, second, ...longer, near, PUBLIC_URL.slice(0, -1)]) {
     upstream.createWebhook({ ...WEBHOOK, ...of("*"), webhook_url });
   }
   const findings = await check({ publicUrl: [PUBLIC_URL, second] });
-  expect(findings.map(({ code }) => code)).toEqual(longer.map(() => "URL_EXTENDS"));
+  const codes = longer.map(() => "URL_EXTENDS");
+  expect(findings.map(({ code }) => code)).toEqual(["URL_DIFFERS", ...codes]);
 });
 
 it("shows no user info of a URL", async () => {
@@ -165,6 +170,51 @@ const factors = of(...FACTORS);
 const legacy = { ...disabled, version: "v1" } as const;
 const toForm = (types: readonly string[]) => types.map((type) => `EventTypes=${type}`).join("&");
 
+const near = at("/");
+const { webhook_url } = WEBHOOK;
+const enabled = { status: "enabled" } as const;
+const unhandled = { ...of("factor.created"), ...disabled };
+it.each<[Partial<NewWebhook>[], readonly PushEventType[], [code: string, mend?: unknown][]]>([
+  [[near], CHALLENGES, [["URL_DIFFERS", { webhook_url }]]],
+  [[near, {}], CHALLENGES, [["URL_DIFFERS"]]],
+  [[{ ...near, ...of("*") }, {}], CHALLENGES, [["URL_DIFFERS", { webhook_url }]]],
+  [
+    [near, legacy],
+    CHALLENGES,
+    [
+      ["DISABLED", enabled],
+      ["VERSION_LEGACY", { version: "v2" }],
+      ["URL_DIFFERS", { webhook_url }],
+    ],
+  ],
+  [[of(...FACTORS, "challenge.denied"), {}], all, [["DUPLICATE", of("challenge.approved")]]],
+  [[of(...all)], FACTORS, [["EVENT_NOT_HANDLED"], ["EVENT_NOT_HANDLED"]]],
+  [
+    [unhandled],
+    CHALLENGES,
+    [
+      ["DISABLED", enabled],
+      ...CHALLENGES.map((type): [string, object] => [
+        "EVENT_NOT_SUBSCRIBED",
+        of("factor.created", type),
+      ]),
+    ],
+  ],
+  [
+    [{ ...of("*"), ...disabled }, of(...CHALLENGES, ...FACTORS.slice(1))],
+    all,
+    [["DISABLED", { ...enabled, ...of("factor.created") }]],
+  ],
+])("of %j with handlers of %j, the mends are %j", async (webhooks, handled, mends) => {
+  createAll(webhooks);
+  const found = (await check({}, handled)).map(({ code, mend, fix }) => {
+    const { change } = Object(mend) as { change?: object };
+    if (/^(URL|DUP)/.test(code)) expect(fix.startsWith("Delete")).toBe(change === undefined);
+    return [code, change];
+  });
+  expect(found).toEqual(mends.map(([code, mend]) => [code, mend]));
+});
+
 /** The result, the place of the Webhook, and what was changed; then the findings. */
 it.each<[string, Partial<NewWebhook>[], object, ...outcome: string[]]>([
   ["creates a missing one", [], {}, "created 0"],
@@ -173,6 +223,7 @@ it.each<[string, Partial<NewWebhook>[], object, ...outcome: string[]]>([
   ["sets event types", [{}], of("*"), "updated 0 EventTypes=*"],
   ["sets only what differs", [legacy], { status: "enabled" }, "updated 0 Status=enabled"],
   ["cannot set a method", [{ webhook_method: "GET" }], {}, "unchanged 0", "METHOD_DIFFERS 0"],
+  ["takes undefined for the value of the service", [{}], { status: undefined }, "unchanged 0"],
   ["uses the oldest", [{}, {}], {}, "unchanged 0", "DUPLICATE 1"],
   [
     "uses an enabled one",
@@ -180,6 +231,18 @@ it.each<[string, Partial<NewWebhook>[], object, ...outcome: string[]]>([
     of("*"),
     "unchanged 1",
     "DUPLICATE 2",
+  ],
+  [
+    "uses an enabled one of other types",
+    [disabled, of("challenge.denied")],
+    {},
+    `updated 1 ${toForm(CHALLENGES)}`,
+  ],
+  [
+    "leaves nothing to a disabled one",
+    [{ ...factors, ...disabled }, {}],
+    of(...all),
+    `updated 1 ${toForm(all)}`,
   ],
   ["uses the second, of the same event types", [factors, {}], {}, "unchanged 1"],
   ["uses the first, of the same event types", [factors, {}], factors, "unchanged 0"],
@@ -190,7 +253,7 @@ it.each<[string, Partial<NewWebhook>[], object, ...outcome: string[]]>([
     of(...all),
     `updated 0 ${toForm(FACTORS)}`,
   ],
-  ["sends less than *", [of("*")], {}, `updated 0 ${toForm(CHALLENGES)}`],
+  ["sends less than *", [of("*"), factors], {}, `updated 0 ${toForm(CHALLENGES)}`],
 ])("ensure %s only once", async (_what, before, input, ...outcome) => {
   createAll(before);
   const { result, webhook, findings } = await ensure(input);
@@ -203,6 +266,13 @@ it.each<[string, Partial<NewWebhook>[], object, ...outcome: string[]]>([
   ]).toEqual(outcome);
   expect(await ensure(input)).toMatchObject({ result: "unchanged", webhook });
   expect(await upstream.listWebhooks()).toEqual(stored);
+});
+
+it("ensure gives way to an older Webhook that it has not seen", async () => {
+  createAll([{ friendly_name: "older" }]);
+  upstream.script.push({ status: 200, body: { webhooks: [], meta: {} } });
+  expect(await ensure()).toMatchObject({ result: "updated", findings: [] });
+  expect(await upstream.listWebhooks()).toMatchObject([WEBHOOK]);
 });
 
 it("ensure leaves one Webhook, when several deploys run it at the same time", async () => {
