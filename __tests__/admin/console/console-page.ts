@@ -1,4 +1,4 @@
-import type { Page } from "playwright-core";
+import type { Locator, Page } from "playwright-core";
 import { useBrowser } from "../../support/browser";
 import { AUTH_TOKEN } from "../../support/webhook-requests";
 import { startConsole, useConsoles, type ConsoleOptions } from "./console-app";
@@ -20,10 +20,21 @@ export const press = (page: Page, name: string | RegExp, exact = false) =>
 
 /** Waits for a text that a screen reader says. */
 export const said = (page: Page, text: string) =>
-  page.locator("#announcer", { hasText: text }).waitFor({ state: "attached" });
+  page.getByRole("status").filter({ hasText: text }).waitFor({ state: "attached" });
 
-export const submit = (page: Page) => page.locator("dialog button.primary").click();
+export const submit = (page: Page) => page.locator("dialog:modal button.primary").click();
+
+/** Lets a page ask nothing by itself. */
+export const hide = (page: Page) =>
+  page.evaluate('Object.defineProperty(document, "hidden", { value: true, writable: true })');
+
+/** Reads names and their values. */
+export async function readFacts(within: Locator) {
+  const names = await within.locator("dt").allInnerTexts();
+  const texts = await within.locator("dd").allInnerTexts();
+  return Object.fromEntries(names.map((name, index) => [name, texts[index]?.trim()]));
+}
 
 export const OLD_TOKEN = "0".repeat(32);
 
-export const ROTATING = { receiver: { authToken: [AUTH_TOKEN, OLD_TOKEN] } };
+export const ROTATING = { receiver: { name: "shop", authToken: [AUTH_TOKEN, OLD_TOKEN] } };

@@ -2,8 +2,8 @@ import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
 import { describeWithBrowser } from "../../support/browser";
 import { createGate, until } from "../../support/waiting";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
-import { press, said, useConsolePages } from "./console-page";
-import { createMemoryQueue } from "./memory-queue";
+import { hide, press, readFacts, said, useConsolePages } from "./console-page";
+import { createMemoryQueue, storeDown } from "./memory-queue";
 
 const { openConsole, allowFaults } = useConsolePages();
 
@@ -25,6 +25,7 @@ describeWithBrowser("the page of the queue", () => {
     await page.getByRole("link", { name: "Queue 6 dead letters" }).click();
     await idle.waitFor();
     await page.locator("h4").first().waitFor();
+    await hide(page);
     const errors = await page.locator("h4").allInnerTexts();
     expect(errors.map((text) => text.split(" ", 1)[0])).toEqual(["down", "slow", "alone"]);
     const group = page.locator("article").first();
@@ -42,6 +43,7 @@ describeWithBrowser("the page of the queue", () => {
     await press(page, "Retry 3 dead letters");
     await page.getByText("No dead letters.").waitFor();
     await page.getByRole("link", { name: "Queue", exact: true }).waitFor();
+    await page.locator("summary", { hasText: "alice: dead-letter.retry, 3 events" }).waitFor();
     expect(queue.changes).toEqual([2, 0, 1, 3, 4, 5].map((number) => `retry uuid-${number}`));
     const audits = app.audits.map(({ uuid, error, count }) => ({ uuid, error, count }));
     expect(audits).toEqual([
@@ -67,6 +69,12 @@ describeWithBrowser("the page of the queue", () => {
     await alone.getByRole("button", { name: "Discard" }).click();
     await press(page, "Cancel");
     expect(queue.changes).toEqual([]);
+    queue.retry = async () => false;
+    await press(page, "Retry all 1,002");
+    await press(page, "Retry 1,002 dead letters");
+    const none = "0 events will be handled again. 1,002 not: It is no dead letter any more.";
+    await page.getByRole("alert").getByText(none, { exact: true }).waitFor();
+    await press(page, "Cancel");
     await alone.getByRole("button", { name: "Discard" }).click();
     await press(page, "Discard 1 dead letter");
     await press(page, "Discard all 1,001");
@@ -87,31 +95,50 @@ describeWithBrowser("the page of the queue", () => {
     const append = (what: "failed" | "dead") =>
       queue.journal?.append({ ...step, what, atMs: Date.now() });
     append("failed");
-    return { page, append, error };
+    return { app, page, append, error };
   }
 
   it("shows a stored event as failing once an attempt has failed", async () => {
     const { page, error } = await openFailing(createMemoryQueue([], { delayed: 1 }));
+    await page.getByText("of all processes, since").waitFor();
+    await page.locator(".cards", { hasText: "Stored1" }).waitFor();
     const line = page.locator(".requests .line.warn", { hasText: "200 failing" });
     await line.getByText(error).waitFor();
     await line.getByText("+ 3,000 ms").waitFor();
     await page.locator(".notice", { hasText: "1 event failed, and will run again." }).waitFor();
-    await page.getByRole("combobox", { name: "state" }).selectOption("bad");
+    const states = page.getByRole("combobox", { name: "state" });
+    await states.selectOption("bad");
     await page.getByText("1 request found.").waitFor();
+    await page.getByRole("link", { name: `Show the request of: ${error}` }).click();
+    await until(async () => (await states.inputValue()) === "failing");
   });
 
   it("leads from a request whose event is dead to its dead letter", async () => {
     const status = { state: "dead", attempts: 1, failures: [], at: new Date(0) } as never;
     const queue = { ...createMemoryQueue(["down", "down"]), find: async () => status };
-    const { page, append, error } = await openFailing(queue);
+    const { app, page, append, error } = await openFailing(queue);
+    await page.locator(".requests .line", { hasText: "failing" }).click();
     append("dead");
-    await page.locator(".requests .line", { hasText: "dead" }).click();
-    const steps = page.locator(".details dt", { hasText: /^(failed|dead)$/ }).locator("+ dd");
-    await steps.nth(1).waitFor();
-    const failed = expect.stringContaining(error) as string;
-    expect(await steps.allInnerTexts()).toEqual([failed, failed]);
+    await page.locator(".requests .line.bad", { hasText: "dead" }).waitFor();
+    await page.getByText("Attempt 1 failed: its event is a dead letter.").waitFor();
+    const details = page.locator(".details");
+    await details.locator("dt", { hasText: "dead" }).waitFor();
+    const ran = expect.stringMatching(`, attempt 1, after 3,000 ms in process .* on .*, ${error}$`);
+    expect(await readFacts(details)).toMatchObject({
+      Handlers: error,
+      "Signed URL": app.publicUrl,
+      failed: ran,
+      dead: ran,
+      queue: "dead, 1 attempt, failed last 1 Jan 1970, 00:00:00 Show the dead letter",
+    });
     await page.getByRole("link", { name: "Show the dead letter" }).click();
     await page.locator(".dead-letter[aria-current]", { hasText: "uuid-0" }).waitFor();
+    await page.goBack();
+    await press(page, "Run the handlers again");
+    await page.locator("dialog", { hasText: "A worker runs them" }).waitFor();
+    await press(page, "Run again", true);
+    await said(page, "1 event given to a worker.");
+    expect(queue.changes).toEqual(["retry uuid-0"]);
   });
 
   /** Opens a console whose discard of 250 dead letters stands still at the hundredth. */
@@ -128,7 +155,7 @@ describeWithBrowser("the page of the queue", () => {
     await press(page, "Discard these 250");
     await page.locator("dialog", { hasText: "down, of 1 user" }).waitFor();
     await press(page, "Discard 250 dead letters");
-    await page.locator("progress").waitFor();
+    await page.locator("progress[max='250']:not([value='0'])").waitFor();
     await until(() => asked === 100);
     return { app, page, queue, gate };
   }
@@ -137,9 +164,18 @@ describeWithBrowser("the page of the queue", () => {
     const { app, page, gate } = await openDiscard();
     allowFaults(/ERR_/);
     app.server.closeAllConnections();
-    await page.getByRole("alert").getByText("The server does not respond.").waitFor();
+    const text = /not respond\. at least \d+ of 250 events were done\. \(UNREACHABLE\)/;
+    await page.getByRole("alert").getByText(text).waitFor();
     gate.open();
     await until(() => app.audits.length === 1);
+  });
+
+  it("says that the store went down during a discard", async () => {
+    const { page, queue, gate } = await openDiscard();
+    queue.discard = () => Promise.reject(storeDown);
+    gate.open();
+    const text = "at least 100 of 250 events were done. (STORE_UNAVAILABLE)";
+    await page.getByRole("alert").getByText(text).waitFor();
   });
 
   it("says what a stopped discard has done", async () => {
@@ -151,12 +187,14 @@ describeWithBrowser("the page of the queue", () => {
     await until(() => app.audits.length === 1);
     expect(queue.changes).toHaveLength(100);
     expect(app.audits).toMatchObject([{ count: 100, code: "STOPPED" }]);
-    await page.locator("summary", { hasText: /alice: dead-letter.discard.*100 events/ }).waitFor();
+    await page
+      .locator("summary", { hasText: /alice: dead-letter.discard, down.*, 100 events, STOPPED, / })
+      .waitFor();
   });
 
   it("shows the figures of a group and of the queue", async () => {
     let waiting = 3_000;
-    const queue = createMemoryQueue(ERRORS);
+    const queue = createMemoryQueue(ERRORS, { workers: undefined, hold: "limited" });
     const { stats, deadGroups } = queue;
     queue.stats = async () => ({ ...(await stats()), waiting: (waiting -= 10) });
     queue.deadGroups = async () => (await deadGroups()).slice(0, 2);
@@ -171,7 +209,26 @@ describeWithBrowser("the page of the queue", () => {
     await page.getByText("1 more with other errors.").waitFor();
     const card = page.locator(".card", { hasText: "Waiting" });
     await card.getByText("the oldest for 4 s; empty in about 4 min").waitFor();
+    await page.locator(".cards", { hasText: "Running2Delayed1Workers–limited" }).waitFor();
+    expect(await page.locator(".notice").count()).toBe(0);
     now.mockRestore();
+  });
+
+  it("asks as often as each page needs", async () => {
+    const { page } = await openConsole("", { router: { queue: createMemoryQueue([]) } });
+    const record =
+      "run = setInterval; asked = []; setInterval = (task, ms) => run(task, ms, asked.push(ms))";
+    await page.addInitScript(record);
+    await page.reload();
+    await page.getByText("Up to date").waitFor();
+    await page.evaluate("clearInterval = () => asked.push('cleared')");
+    for (const name of ["Queue", "Receiver"]) {
+      await page.getByRole("link", { name }).click();
+      await page.locator("h2:focus", { hasText: name }).waitFor({ state: "attached" });
+    }
+    const atFirst = [1_000, 3_000, 60_000, 15_000];
+    const later = [1_000, "cleared", 5_000, "cleared", "cleared", 15_000];
+    expect(await page.evaluate("asked")).toEqual([...atFirst, ...later]);
   });
 
   const SIDS = ["Version", "Account", "Factor", "Challenge"];

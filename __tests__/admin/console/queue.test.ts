@@ -65,6 +65,7 @@ const ALL = { count: 9, untilMs: Date.UTC(2026, 3) };
 
 it.each([
   ["retry", one, 1, ["retry uuid-1"]],
+  ["retry", { ...one, uuid: "uuid-2", receiver: "shop" }, 1, ["retry uuid-2"]],
   ["discard", { ...one, uuid: "gone" }, 0, ["discard gone"]],
   ["retry", { error: "down", ...ALL }, 2, ["retry uuid-0", "retry uuid-2"]],
   ["discard", { error: "down", ...ALL, count: 1 }, 1, ["discard uuid-0"]],
@@ -97,4 +98,14 @@ it.each([
     process: expect.any(String),
   };
   expect(history).toEqual([{ ...changed, ...entry }]);
+});
+
+it("audits no error of dead letters that others have changed meanwhile", async () => {
+  const queue = { ...createMemoryQueue(ERRORS), retry: async () => false };
+  const app = await startConsole({ router: { queue } });
+  const { result } = await act(app, "/dead-letters/retry", { error: "down", ...ALL });
+  expect(result).toMatchObject({ changed: 0, problems: { length: 2 } });
+  expect(app.audits).toEqual([
+    { action: "dead-letter.retry", actor: "alice", status: 200, count: 0 },
+  ]);
 });

@@ -180,6 +180,11 @@ describe("POST /console/view", () => {
       [{ text: OTHER_SID.toLowerCase() }, "c"],
       [{ text: `${OTHER_SID} ${ADA}` }, "c"],
       [{ text: "/webhooks" }, "abc"],
+      [{ text: ACCOUNT_SID }, "abc"],
+      ...(["stored", "failing", "dead", "discarded", "duplicate", "conflict"] as const).map(
+        (state) => [{ state }, ""] as const,
+      ),
+      [{ state: "rejected" }, "c"],
     ] as const) {
       const found = (await readRows(app, filter)).map(({ uuid }) => uuid).join("");
       expect({ filter, found }).toEqual({ filter, found: uuids });
@@ -329,7 +334,7 @@ describe("a history that processes share", () => {
   ])("says that a stored event is %s after %j", async (state, steps, row) => {
     const { app, step } = await startShared();
     await app.deliver(approve, { uuid: "a" });
-    for (const [index, [what, others]] of steps.entries()) {
+    for (const [index, [what, others]] of [...steps.entries()].toReversed()) {
       step(what, { atMs: Date.now() + 10 + index, ...others });
     }
     const { isShared, rows, totals } = await readShown(app);
@@ -467,7 +472,8 @@ describe("POST /console/search", () => {
     const found = { challengeSid: OTHER_SID, problem: "NOT_FOUND", requests: 1, bad: 1 };
     expect(await search(app, ADA)).toMatchObject({ found: 1, challenges: [found] });
     expect(app.upstream.seen.at(-1)).toContain(`/Entities/${ADA}/Challenges/${OTHER_SID}`);
-    const unasked = { found: 1, challenges: [{ ...found, problem: "NOT_ASKED" }] };
+    const problem = "NOT_ASKED";
+    const unasked = { found: 1, problem, challenges: [{ ...found, problem }] };
     expect(await search(app, OTHER_SID)).toMatchObject(unasked);
     expect(await search(app, `${OTHER_SID} ${JANE}`)).toMatchObject({ found: 1 });
     expect(app.upstream.seen.at(-1)).toContain(`/Entities/${encodeURIComponent(JANE)}/`);
@@ -529,6 +535,7 @@ describe("POST /console/search", () => {
     expect(found).toBe(201);
     expect(rows).toHaveLength(101);
     expect(rows.at(-1)).toHaveProperty("uuid", "genuine");
+    expect((await readShown(app)).rows).toHaveLength(200);
     const { challenges } = await search(app, ADA);
     const sids = challenges.map(
       ({ challengeSid }: LoginSearch["challenges"][number]) => challengeSid,
@@ -538,13 +545,16 @@ describe("POST /console/search", () => {
   });
 
   it("finds dead letters by all that names them", async () => {
-    const event = eventFixture("challenge.denied", { entity_identity: JANE, uuid: "uuid-0" });
+    const factor_sid = `YF${"7".repeat(32)}`;
+    const names = { entity_identity: JANE, uuid: "uuid-0", factor_sid };
+    const event = eventFixture("challenge.denied", names);
     const other = eventFixture("factor.created");
-    const queue = createMemoryQueue(["down", "down", "down"], {}, [event, other, other]);
+    const others = Array<typeof other>(21).fill(other);
+    const queue = createMemoryQueue(Array<string>(22).fill("down"), {}, [event, ...others]);
     const store = { ...queue, store: async () => "new", outcomes: {} };
     const app = await startConsole({ router: { queue }, receiver: { queue: store as never } });
     const person = await (queue.journal as Journal).createPseudonym(JANE);
-    for (const text of [JANE, "uuid-0", person, event.challenge_sid]) {
+    for (const text of [JANE, "uuid-0", person, event.challenge_sid, factor_sid]) {
       const { deadLetters, challenges } = await search(app, text);
       const found = [{ uuid: "uuid-0", entity: "jan…com" }];
       expect({ text, deadLetters }).toMatchObject({ text, deadLetters: found });
@@ -553,7 +563,8 @@ describe("POST /console/search", () => {
       ]);
     }
     const { deadLetters } = await search(app, ADA);
-    expect(deadLetters).toMatchObject([{ uuid: "uuid-2" }, { uuid: "uuid-1" }]);
+    expect(deadLetters).toHaveLength(20);
+    expect(deadLetters[0]).toHaveProperty("uuid", "uuid-21");
   });
 });
 

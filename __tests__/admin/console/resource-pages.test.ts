@@ -2,7 +2,7 @@ import type { Route } from "playwright-core";
 import { describeWithBrowser } from "../../support/browser";
 import { createGate, until } from "../../support/waiting";
 import { HOSTILE, startConsole } from "./console-app";
-import { press, said, submit, useConsolePages } from "./console-page";
+import { hide, press, readFacts, said, submit, useConsolePages } from "./console-page";
 
 const { openConsole, openPage, takeFaults } = useConsolePages();
 
@@ -12,6 +12,7 @@ describeWithBrowser("the page of the webhooks", () => {
     app.push.on(["challenge.approved", "challenge.denied"], () => {});
     await page.reload();
     await page.getByText("The service has no webhook yet.").waitFor();
+    await page.locator(".notice.bad", { hasText: "No Webhook has the URL" }).waitFor();
     await press(page, "Create webhook");
     await page.getByLabel("Name", { exact: true }).fill("login events");
     expect(await page.getByLabel("URL").inputValue()).toBe(app.publicUrl);
@@ -41,14 +42,23 @@ describeWithBrowser("the page of the webhooks", () => {
     await page.getByLabel("disabled").check();
     await submit(page);
     await page.locator("article").getByText("disabled", { exact: true }).waitFor();
+    await press(page, "Edit");
+    await submit(page);
+    await said(page, "Nothing was changed.");
+    await page.evaluate(
+      "shown = []; setTimeout = (run, ms) => ms > 999 && (shown.push(ms), (hide = run), 77); clearTimeout = (id) => id === 77 && shown.push(id)",
+    );
     await press(page, "Enable the webhook");
     await said(page, "Done: Enable the webhook.");
-    expect(await list()).toMatchObject([{ status: "enabled" }]);
+    expect(await list()).toMatchObject([{ status: "enabled", event_types: ["*"], version: "v1" }]);
+    await page
+      .locator("p", { hasText: "webhook.create, 400 60200" })
+      .waitFor({ state: "attached" });
 
     await press(page, /^Delete$/);
-    await page.evaluate("setTimeout = (run) => (globalThis.hide = run)");
     await press(page, "Delete webhook");
     await said(page, "The webhook was deleted.");
+    expect(await page.evaluate("shown")).toEqual([10_000, 77, 10_000]);
     await page.evaluate("hide()");
     await page.locator(".toast").waitFor({ state: "hidden" });
     await page.locator("h2:focus", { hasText: "Webhooks" }).waitFor();
@@ -73,6 +83,13 @@ describeWithBrowser("the page of the webhooks", () => {
       upstream.createWebhook({ friendly_name, webhook_url, event_types: ["factor.deleted"] });
     }
     const page = await openPage(`${app.url}#/webhooks`);
+    await page.locator(".notice.bad", { hasText: "Its status is disabled" }).waitFor();
+    expect(await page.locator(".notice.bad").count()).toBe(1);
+    expect(await readFacts(page.locator("article").first())).toMatchObject({
+      URL: webhook_url,
+      Events: "challenge.approved factor.verified",
+      Method: "GET",
+    });
     // Enabled, the first one has a finding more: it sends an event without a handler.
     for (const [left, label] of [
       ["5 findings", "Delete this webhook"],
@@ -125,7 +142,12 @@ describeWithBrowser("the page of the webhooks", () => {
     await press(page, "Edit");
     for (const box of await page.locator("[name=event_types]:checked").all()) await box.uncheck();
     await submit(page);
-    await page.getByRole("alert").getByText("Tick at least one event type.").waitFor();
+    const alert = page.getByRole("alert");
+    await alert.getByText("Tick at least one event type.", { exact: true }).waitFor();
+    await page.getByLabel("challenge.approved").check();
+    await submit(page);
+    // The list was loaded again.
+    await said(page, "The changes were saved.");
   });
 
   it("mends nothing that changes meanwhile", async () => {
@@ -135,12 +157,17 @@ describeWithBrowser("the page of the webhooks", () => {
     const { sid } = app.upstream.createWebhook({ webhook_url: app.publicUrl, event_types });
     const page = await openPage(`${app.url}#/webhooks`);
     const theirs = { event_types: [...event_types, "factor.deleted" as const] };
+    let asked = 0;
     await page.route(`**/webhooks/${sid}`, async (route) => {
+      asked++;
+      // Pressed twice.
+      await page.locator("[aria-disabled=true]").dispatchEvent("click");
       await app.upstream.client.webhooks.update(sid, theirs);
       await route.continue();
     });
     await press(page, "Subscribe to factor.created");
     await page.getByRole("alert").getByText("The webhook has changed meanwhile.").waitFor();
+    expect(asked).toBe(1);
     expect(await app.upstream.listWebhooks()).toMatchObject([theirs]);
   });
 
@@ -176,7 +203,7 @@ describeWithBrowser("the page of the webhooks", () => {
     app.upstream.createWebhook({ webhook_url, event_types: ["challenge.denied"], version: "v1" });
     const page = await openPage(`${app.url}#/webhooks`);
     await page.locator("article .notice").waitFor();
-    expect(await page.locator(".notice mark").allInnerTexts()).toEqual(["/"]);
+    expect(await page.locator(".notice.bad mark").allInnerTexts()).toEqual(["/"]);
     expect(await page.locator(".notice button").allInnerTexts()).toEqual([
       "Set webhook_url to publicUrl",
     ]);
@@ -203,6 +230,12 @@ describeWithBrowser("the page of the webhooks", () => {
     const { sid } = app.upstream.createWebhook({ friendly_name: "first", webhook_url });
     const page = await openPage(`${app.url}#/webhooks/${sid}`);
     await page.locator("article[aria-current]", { hasText: "first" }).waitFor();
+    await page.setViewportSize({ width: 1_280, height: 200 });
+    await page.reload();
+    await until(() => page.evaluate("scrollY > 0"));
+    await page.evaluate("location.hash = '#/keys'");
+    await until(() => page.evaluate("scrollY === 0"));
+    await page.goBack();
     await press(page, "Edit");
     await page.getByLabel("Name", { exact: true }).fill("second");
     expect(await page.content()).not.toContain("hush-hush");
@@ -213,7 +246,12 @@ describeWithBrowser("the page of the webhooks", () => {
     app.upstream.script.push(...Array<{ status: number }>(9).fill({ status: 500 }));
     await page.reload();
     await page.getByRole("link", { name: "Webhooks ? findings unknown" }).waitFor();
-    await page.getByText("The webhooks could not be read.").waitFor();
+    const unread = page.getByText("The webhooks could not be read.");
+    await unread.waitFor();
+    await hide(page);
+    app.upstream.script.length = 0;
+    await press(page, "Try again");
+    await unread.waitFor({ state: "detached" });
     expect(takeFaults().every((fault) => fault.includes("502"))).toBe(true);
   });
 
@@ -251,11 +289,16 @@ describeWithBrowser("the page of the keys", () => {
       await secrets.nth(count - 1).waitFor();
     }
     await page.getByText("it will never be shown again").first().waitFor();
+    await page.locator(".keys", { hasText: "ci-deploy 2" }).waitFor();
     const shown = await secrets.allInnerTexts();
     expect(new Set(shown.filter((secret) => /^\w{32}$/.test(secret))).size).toBe(2);
     await press(page, "Copy Secret");
     await said(page, "Copied: Secret.");
+    expect(await page.evaluate("document.activeElement.ariaLabel")).toBe("Copy Secret");
     expect(await page.evaluate("navigator.clipboard.readText()")).toBe(shown[0]);
+    await page.evaluate("navigator.clipboard.writeText = () => Promise.reject()");
+    await press(page, "Copy Secret");
+    await said(page, "Select and copy it yourself: Secret.");
     await page.getByRole("link", { name: "Webhooks" }).click();
     await page.locator("h2:focus", { hasText: "Webhooks" }).waitFor();
     expect(await secrets.allInnerTexts()).toEqual(shown);
@@ -281,7 +324,10 @@ describeWithBrowser("the page of the keys", () => {
     const line = lines.filter({ hasText: "deploy 19" });
     await line.getByRole("button", { name: "Revoke" }).click();
     await page.locator("dialog", { hasText: "deploy 19 stops working at once" }).waitFor();
-    await press(page, "Revoke key");
+    for (const word of ["", "deploy 1"]) {
+      await page.getByLabel(/^Type/).fill(word);
+      await press(page, "Revoke key");
+    }
     expect(app.audits).toEqual([]);
     await page.getByLabel(/^Type/).fill("deploy 19");
     await press(page, "Revoke key");
@@ -300,9 +346,10 @@ describeWithBrowser("the page of the keys", () => {
 
   it("shows hostile names as text", async () => {
     const { app, page } = await openKeys();
-    for (const text of HOSTILE) app.upstream.createKey(text.slice(0, 64));
+    for (const text of [...HOSTILE, "👩‍💻"]) app.upstream.createKey(text.slice(0, 64));
     await page.getByText(HOSTILE[0]?.slice(0, 64) ?? "", { exact: true }).waitFor();
+    await page.getByText("line one line two\\u0000\\u001b[31m").waitFor();
+    await page.getByText("👩‍💻", { exact: true }).waitFor();
     await page.getByText("user\\u202egpj.exe\\u202c and \\u2066isolated").waitFor();
-    expect(await page.title()).toBe("Keys · Push webhooks");
   });
 });

@@ -63,7 +63,6 @@ function readSettings({ client, receiver: push, inspection, queue, readOnly }: O
         publicUrls: push.publicUrls.map(hideUserInfo),
         tokenCount: inspection.tokenCount,
         handledTypes: push.handledTypes(),
-        hasConfirm: inspection.confirm !== undefined,
       },
   };
 }

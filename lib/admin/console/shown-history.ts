@@ -21,7 +21,7 @@ const MAX_CLAIMS = 100;
 /** The schema of a poll. */
 export const pollSchema = z.strictObject({
   filter: filterSchema,
-  /** The `position` of an earlier response for the same filter, of any process. */
+  /** The `position` of an earlier response of any process. */
   position: z.string().max(64).optional(),
   /** The id of the request that is open. */
   id: z.string().max(100).optional(),

@@ -28,7 +28,7 @@ export class ProblemError extends Error {
     readonly status: number,
     readonly code: string,
     message: string,
-    /** When to try again; 0 when the server does not say. */
+    /** When to try again; NaN of a date. */
     readonly retryAtMs = 0,
   ) {
     super(message);
@@ -85,8 +85,8 @@ function readJson({ type, ok, status, headers }: Response, text: string): unknow
   if (isOver) throw new ProblemError(403, "SIGNED_OUT", "You are signed out, or may not do this.");
   if (ok) return json;
   const shown = message ?? MESSAGES[status] ?? `The server responded ${status}.`;
-  const retryAfterMs = 1_000 * Number(headers.get("Retry-After") ?? NaN);
-  throw new ProblemError(status, String(code ?? status), shown, Date.now() + (retryAfterMs || 0));
+  const retryAtMs = Date.now() + 1_000 * Number(headers.get("Retry-After"));
+  throw new ProblemError(status, String(code ?? status), shown, retryAtMs);
 }
 
 /**

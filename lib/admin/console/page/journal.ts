@@ -21,13 +21,10 @@ interface Reading extends Omit<ConsoleView, "shown"> {
 export const journal: Loader<Reading> = new Loader(async () => {
   const filter = readFilter();
   const { id, query } = place.value;
-  const earlier = journal.value;
-  const isSame = JSON.stringify(filter) === JSON.stringify(earlier?.filter);
-  const known = isSame ? earlier : undefined;
-  const { position } = known ?? {};
+  const { position, shown: earlier } = journal.value ?? {};
   const view = await read<ConsoleView>("console/view", { filter, position, id });
-  // It has none when nothing has changed.
-  const shown = (view.shown ?? known?.shown) as ShownHistory;
+  // It has none when that is the same.
+  const shown = (view.shown ?? earlier) as ShownHistory;
   return { ...view, shown, filter, query: query.toString(), id };
 });
 
@@ -35,9 +32,7 @@ export const journal: Loader<Reading> = new Loader(async () => {
 function readFilter(): RequestFilter {
   const { state, code, type, build, time = "", q = "" } = Object.fromEntries(place.value.query);
   const [first = 0, toMs] = time.split("-").map(Number);
-  // In whole minutes: the position of a poll is of one filter.
-  const sinceMs = Math.floor(Date.now() / 60_000 - first) * 60_000;
+  const sinceMs = Date.now() - first * 60_000;
   const period = toMs === undefined ? { fromMs: sinceMs } : { fromMs: first, toMs };
-  const text = q.trim() === "" ? undefined : q.trim();
-  return { state, code, type, build, text, ...(time !== "" && period) } as RequestFilter;
+  return { state, code, type, build, text: q.trim(), ...(time !== "" && period) } as RequestFilter;
 }
