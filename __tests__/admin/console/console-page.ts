@@ -10,7 +10,9 @@ export function useConsolePages() {
 
   async function openConsole(at = "", options: ConsoleOptions = {}) {
     const app = await startConsole(options);
-    return { app, page: await browser.openPage(app.url + at) };
+    const page = await browser.openPage(app.url + at);
+    await page.getByText("Up to date").waitFor();
+    return { app, page };
   }
   return { ...browser, openConsole };
 }

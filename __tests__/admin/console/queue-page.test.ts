@@ -1,7 +1,7 @@
 import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
 import { describeWithBrowser } from "../../support/browser";
 import { createGate, until } from "../../support/waiting";
-import { ACCOUNT_SID } from "../../support/webhook-requests";
+import { ACCOUNT_SID, CHALLENGE_SID, FACTOR_SID } from "../../support/webhook-requests";
 import { hide, press, readFacts, said, useConsolePages } from "./console-page";
 import { createMemoryQueue, storeDown } from "./memory-queue";
 
@@ -57,30 +57,31 @@ describeWithBrowser("the page of the queue", () => {
     const queue = createMemoryQueue(Array<string>(25).fill("down"));
     const { page } = await openConsole("#/queue/uuid-0", { router: { queue } });
     const linked = page.locator(".dead-letter[aria-current]", { hasText: "uuid-0" });
+    await page.getByText("The newest 20 of 25").waitFor();
     await linked.getByRole("button", { name: "Retry" }).click();
     await page.getByText("It is no dead letter.").waitFor();
     expect(queue.changes).toEqual(["retry uuid-0"]);
   });
 
   it("discards only what was confirmed", async () => {
-    const queue = createMemoryQueue(["alone", ...Array<string>(1_001).fill("down")]);
+    const queue = createMemoryQueue(["alone", ...Array<string>(3_001).fill("down")]);
     const { page } = await openConsole("#/queue", { router: { queue } });
     const alone = page.locator("article", { hasText: "alone" });
     await alone.getByRole("button", { name: "Discard" }).click();
     await press(page, "Cancel");
     expect(queue.changes).toEqual([]);
     queue.retry = async () => false;
-    await press(page, "Retry all 1,002");
-    await press(page, "Retry 1,002 dead letters");
-    const none = "0 events will be handled again. 1,002 not: It is no dead letter any more.";
+    await press(page, "Retry all 3,002");
+    await press(page, "Retry 3,002 dead letters");
+    const none = "0 events will be handled again. 3,002 not: It is no dead letter any more.";
     await page.getByRole("alert").getByText(none, { exact: true }).waitFor();
     await press(page, "Cancel");
     await alone.getByRole("button", { name: "Discard" }).click();
     await press(page, "Discard 1 dead letter");
-    await press(page, "Discard all 1,001");
-    await press(page, "Discard 1,001 dead letters");
+    await press(page, "Discard all 3,001");
+    await press(page, "Discard 3,001 dead letters");
     await page.getByText("No dead letters.").waitFor();
-    expect(queue.changes).toHaveLength(1_002);
+    expect(queue.changes).toHaveLength(3_002);
   });
 
   /** Opens a console of an event that is stored, and has failed. */
@@ -243,12 +244,19 @@ describeWithBrowser("the page of the queue", () => {
     await page.locator("summary").first().click();
     const deadLetter = page.locator(".dead-letter", { hasText: "uuid-1" });
     await deadLetter.locator("summary").click();
-    expect(await deadLetter.locator("dt").allInnerTexts()).toEqual(names);
-    await deadLetter.getByText(entity, { exact: true }).waitFor();
+    const facts = await readFacts(deadLetter);
+    expect(Object.keys(facts)).toEqual(names);
+    const sids = { Factor: `${FACTOR_SID} Copy`, Challenge: `${CHALLENGE_SID} Copy` };
+    expect(facts).toMatchObject({ Version: "v2", Account: `${ACCOUNT_SID} Copy`, ...sids });
+    const failedAt = "failed 5 Mar 2026, 09:00:01";
+    const text = `${entity} [0-9a-f]{8}uuid-1 Requests8 attempts, the last ${failedAt}`;
+    expect(await deadLetter.textContent()).toMatch(new RegExp(text));
     // uuid-0 cannot be read, and has a receiver.
     const unreadable = page.locator(".dead-letter", { hasText: "unreadable event" });
     await unreadable.locator("summary").click();
     const shown = ["Account", "Receiver", ...(reveal ? ["Error"] : [])];
     expect(await unreadable.locator("dt").allInnerTexts()).toEqual(shown);
+    await deadLetter.getByRole("link", { name: "Requests" }).click();
+    await page.getByText(`uuid-1, ${failedAt}`).waitFor();
   });
 });

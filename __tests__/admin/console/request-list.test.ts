@@ -3,7 +3,7 @@ import { readFile } from "node:fs/promises";
 import type { Locator } from "playwright-core";
 import type { RequestRow } from "../../../lib/admin/console/request-row";
 import { describeWithBrowser } from "../../support/browser";
-import { until } from "../../support/waiting";
+import { createGate, until } from "../../support/waiting";
 import { CHALLENGE_SID } from "../../support/webhook-requests";
 import { startConsole } from "./console-app";
 import { hide, press, readFacts, useConsolePages } from "./console-page";
@@ -54,18 +54,6 @@ describeWithBrowser("the list of requests", () => {
     }
   });
 
-  it("keeps its filter until it is emptied", async () => {
-    const { app, page, lines, search, listTypes } = await openList();
-    await search.fill(CHALLENGE);
-    await app.deliver("challenge.denied", { uuid: "four", challenge_sid: CHALLENGE });
-    await app.deliver("factor.verified", { uuid: "five" });
-    await page.locator(".card", { hasText: "Received" }).getByText("6", { exact: true }).waitFor();
-    await page.getByText("2 requests found.").waitFor();
-    expect(await listTypes()).toEqual(["challenge.denied v2", "challenge.approved v2"]);
-    await search.press("Escape");
-    await lines.nth(5).waitFor();
-  });
-
   it.each<[string, (line: Locator) => Promise<void>]>([
     ["open", (line) => line.click()],
     ["focused", (line) => line.getByRole("button").focus()],
@@ -78,6 +66,28 @@ describeWithBrowser("the list of requests", () => {
     await search.fill("four-unit");
     await page.getByText("1 request found.").waitFor();
     expect(await listTypes()).toEqual(["factor.verified v2"]);
+  });
+
+  it("loads what is open, once for all that changes during a load", async () => {
+    const { page, lines, search } = await openList();
+    await hide(page);
+    const details = page.locator(".details");
+    await lines.first().click();
+    await details.getByText("response").waitFor();
+    const { opened, open } = createGate();
+    const asked: unknown[] = [];
+    await page.route("**/console/view", async (route) => {
+      asked.push(route.request().postDataJSON());
+      await opened;
+      await route.continue();
+    });
+    await lines.nth(1).click();
+    await details.getByText("Loading.").waitFor();
+    for (const text of ["one", "one-", "one-unit"]) await search.fill(text);
+    open();
+    await page.getByText("1 request found.").waitFor();
+    const text = "one-unit";
+    expect(asked).toMatchObject([{ position: expect.any(String) }, { filter: { text } }]);
   });
 
   it("tells a click on a row from the selection of a text", async () => {

@@ -7,7 +7,7 @@ import type { ConsoleQueue } from "../../../lib/admin/console/queue-view";
 import type { ShownHistory } from "../../../lib/admin/console/shown-history";
 import { measureHeap } from "../../support/heap";
 import { until } from "../../support/waiting";
-import { ACCOUNT_SID, AUTH_TOKEN, CHALLENGE_SID, FACTOR_SID } from "../../support/webhook-requests";
+import { ACCOUNT_SID, CHALLENGE_SID, FACTOR_SID } from "../../support/webhook-requests";
 import {
   readRows,
   readShown,
@@ -261,38 +261,18 @@ describe("POST /console/view", () => {
   });
 });
 
-describe("the rotation of tokens", () => {
-  const OLD = "0".repeat(32);
-
-  it("counts the requests of each token of a list", async () => {
-    const app = await startConsole({ receiver: { authToken: [AUTH_TOKEN, OLD] } });
-    await app.deliver(approve, {}, WRONG);
-    expect((await readShown(app)).totals.rotation).toEqual([]);
-    await app.deliver();
-    const unused = { count: 0, lastAtMs: undefined };
-    const used = (count: number) => ({ count, lastAtMs: expect.any(Number) });
-    const readTokens = async () => (await readShown(app)).totals.rotation[0]?.tokens;
-    expect(await readTokens()).toMatchObject([used(1), { count: unused.count }]);
-    await app.deliver(approve, {}, { authToken: OLD });
-    expect(await readTokens()).toEqual([used(1), used(1)]);
-  });
-
-  it("bounds the accounts and tokens of a function", async () => {
-    const accounts = Array.from(
-      { length: 12 },
-      (_, index) => `AC${String(index).padStart(32, "0")}`,
-    );
-    const tokens = Array.from({ length: 17 }, (_, index) => `token-${index}-of-the-account`);
-    const app = await startConsole({ receiver: { authToken: () => tokens } });
-    const deliver = (account_sid: string, index: number) =>
-      app.deliver(approve, { account_sid }, { authToken: tokens[index] ?? "" });
-    await deliver(ACCOUNT_SID, 0);
-    for (const account of accounts.slice(0, -1)) await deliver(account, 1);
-    for (const index of [15, 16]) await deliver(accounts.at(-1) ?? "", index);
-    const { rotation } = (await readShown(app)).totals;
-    expect(rotation.map(({ accountSid }) => accountSid)).toEqual(accounts.slice(2));
-    expect(rotation.map((account) => account.tokens.length)).toEqual([...Array(9).fill(2), 16]);
-  });
+it("the rotation has the last 10 accounts, and 16 tokens of each", async () => {
+  const accounts = Array.from({ length: 12 }, (_, index) => `AC${String(index).padStart(32, "0")}`);
+  const tokens = Array.from({ length: 17 }, (_, index) => `token-${index}-of-the-account`);
+  const app = await startConsole({ receiver: { authToken: () => tokens } });
+  const deliver = (account_sid: string, index: number) =>
+    app.deliver(approve, { account_sid }, { authToken: tokens[index] ?? "" });
+  await deliver(ACCOUNT_SID, 0);
+  for (const account of accounts.slice(0, -1)) await deliver(account, 1);
+  for (const index of [15, 16]) await deliver(accounts.at(-1) ?? "", index);
+  const { rotation } = (await readShown(app)).totals;
+  expect(rotation.map(({ accountSid }) => accountSid)).toEqual(accounts.slice(2));
+  expect(rotation.map((account) => account.tokens.length)).toEqual([...Array(9).fill(2), 16]);
 });
 
 describe("a history that processes share", () => {
