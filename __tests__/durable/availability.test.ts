@@ -64,7 +64,9 @@ it("an outage began with its first failure, however often connecting fails again
   const connect = jest.fn(() => Promise.reject(new Error("down")));
   const storage = { title: "The store", outageCode: "DOWN", connect } as object;
   const ignore = () => {};
-  const availability = new Availability(storage as Storage, silent, ignore, ignore);
+  const error = jest.fn();
+  const logger = { ...silent, error };
+  const availability = new Availability(storage as Storage, logger, ignore, ignore);
   await nextTurn();
   const began = availability.outage()?.since;
   jest.mocked(sleep).mockClear();
@@ -76,6 +78,12 @@ it("an outage began with its first failure, however often connecting fails again
   }
   const pausesMs = jest.mocked(sleep).mock.calls.map(([ms]) => ms);
   expect(pausesMs).toEqual([50, 100, 200, 250, 250]);
+  for (const words of ["one", "one", "two"]) {
+    connect.mockRejectedValueOnce(new QueueError("REDIS_REJECTED", words));
+    pauses.shift()?.();
+    await nextTurn();
+  }
+  expect(error.mock.calls.map(([, words]) => words)).toEqual(["one", "two"]);
   const lost = { ended: Promise.resolve(new Error("lost")) };
   connect.mockReturnValueOnce(Promise.resolve(lost) as never);
   pauses.shift()?.();

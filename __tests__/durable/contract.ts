@@ -163,7 +163,7 @@ export function describeContract(engine: StoppableEngine): void {
   it("receive, store and handle are one trace", async () => {
     const telemetry = startTelemetry();
     closeLater({ close: telemetry.stop });
-    const receiver = await receiveInto(queue);
+    const receiver = await receiveInto(queue, { name: "shop" });
     work();
     const statuses = ["a", "b"].map((uuid) =>
       receiver.deliver(eventRequest("challenge.approved", { uuid })),
@@ -180,6 +180,7 @@ export function describeContract(engine: StoppableEngine): void {
       const kinds = [stored?.kind, parentOf(stored)?.kind];
       expect(kinds).toEqual([SpanKind.PRODUCER, SpanKind.SERVER]);
       expect(uuidOf(stored)).toBe(uuidOf(handle));
+      expect(stored?.attributes).toHaveProperty(["push_webhooks.receiver"], "shop");
     }
     const metrics = await telemetry.readMetrics();
     for (const what of ["sent", "consumed"]) {
@@ -315,7 +316,7 @@ export function describeContract(engine: StoppableEngine): void {
       expect(await queue.stats()).toMatchObject({ waiting: 3, deadLetters: 0 });
     });
 
-    /** 230 dead letters of two errors and three users, of each a half and a third. */
+    /** 230 dead letters of two errors, each of three users of two accounts. */
     async function makeGroups(): Promise<void> {
       const identityOf = (index: number) => `user number ${index % 3}`;
       const messageOf = (event: PushEvent) =>
@@ -325,7 +326,8 @@ export function describeContract(engine: StoppableEngine): void {
       fails = (event) => new PermanentError(messageOf(event));
       const worker = work();
       for (const index of range(230)) {
-        const names = { uuid: String(index), entity_identity: identityOf(index) };
+        const account_sid = ACCOUNTS[(index >> 1) % 2]!;
+        const names = { uuid: String(index), account_sid, entity_identity: identityOf(index) };
         await store(queuedEvent(eventFixture("factor.created", names)));
       }
       await untilStats(queue, { deadLetters: 230 });
@@ -349,6 +351,10 @@ export function describeContract(engine: StoppableEngine): void {
         const sorted = times.toSorted((a, b) => a - b);
         expect(times).toEqual("newestFirst" in filter ? sorted.toReversed() : sorted);
       }
+      let left = 230;
+      for await (const { uuid } of queue.deadLetters({ newestFirst: true }))
+        left -= Number(await queue.discard(uuid));
+      expect(left).toBe(0);
     });
 
     it("groups all by their error without the values of the events", async () => {
@@ -360,11 +366,11 @@ export function describeContract(engine: StoppableEngine): void {
       expect(ofUsers).toEqual({
         error: "HANDLER_FAILED: no <entity_identity>",
         count: 115,
-        users: 3,
+        users: 6,
         firstAtMs: times[0],
         lastAtMs: times.at(-1),
       });
-      const odd = { error: "HANDLER_FAILED: ödd", users: 3 };
+      const odd = { error: "HANDLER_FAILED: ödd", users: 6 };
       expect((await queue.deadGroups()).slice(1)).toMatchObject([{ ...odd, count: 114 }]);
       expect(await queue.retryAll()).toBe(229);
       expect(await queue.deadGroups()).toEqual([]);
@@ -540,6 +546,7 @@ export function describeContract(engine: StoppableEngine): void {
       await untilStats(queue, { active: 1 });
       await engine.passTime(900_000);
       await expectWaiting({ waiting: 1, active: 1, delayed: 0 }, startMs - 300_000);
+      expect(await queue.find("a")).toHaveProperty("state", "waiting");
       expect((await queue.stats()).oldestWaitingMs).toBeGreaterThanOrEqual(300_000);
       const closed = worker.close();
       finish();

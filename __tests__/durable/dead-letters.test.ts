@@ -16,11 +16,12 @@ function createOperations(noteStep: NoteStep = () => {}) {
     const index = letters.findIndex((letter) => letter === after) + 1;
     return letters.slice(index, index + 1);
   };
-  const change = async (ids: string[]) => ids.length;
+  const change = jest.fn(async (ids: string[]) => ids.length);
   const find = async () => letters.slice(0, 1);
   const storage = { deadLetters, find, retry: change, discard: change };
   const run = <Value>(operation: () => Promise<Value>) => operation();
-  return createEventOperations(storage as unknown as Storage, "q", noteStep, run);
+  const operations = createEventOperations(storage as unknown as Storage, "q", noteStep, run);
+  return { ...operations, change };
 }
 
 it("a dead letter that fails again meanwhile is listed and retried once", async () => {
@@ -34,10 +35,14 @@ it("each change of a dead letter is noted with its author", async () => {
   const operations = createOperations(noteStep);
   const stepsOf = async (change: Promise<unknown>) => {
     await change;
-    return noteStep.mock.calls.splice(0).map(([, { what, by }]) => [what, by]);
+    return noteStep.mock.calls.splice(0).map(([, { what, by, atMs }]) => [what, by, typeof atMs]);
   };
   const by = "eve";
-  expect(await stepsOf(operations.retry("u", { by }))).toEqual([["retried", by]]);
-  expect(await stepsOf(operations.discard("u", { by }))).toEqual([["discarded", by]]);
-  expect(await stepsOf(operations.retryAll())).toEqual(Array(2).fill(["retried", undefined]));
+  expect(await stepsOf(operations.retry("u", { by }))).toEqual([["retried", by, "number"]]);
+  expect(await stepsOf(operations.discard("u", { by }))).toEqual([["discarded", by, "number"]]);
+  expect(await stepsOf(operations.retryAll())).toEqual(
+    Array(2).fill(["retried", undefined, "number"]),
+  );
+  operations.change.mockResolvedValueOnce(0);
+  expect(await stepsOf(operations.discard("u", { by }))).toEqual([]);
 });

@@ -16,6 +16,7 @@ import type { DurableQueue } from "express-push-verification/durable";
 import type { QueuedEvent } from "../../lib/core/delivery/event-queue";
 import { parseEvent } from "../../lib/core/event/parse";
 import { EVENT_FORMAT } from "../../lib/durable/event-migration";
+import { version } from "../../package.json";
 import { queuedEvent, sidOf, untilStats, waitForOutcome } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";
 import { collect, until } from "../support/waiting";
@@ -122,7 +123,8 @@ export function describeFormats(engine: StoppableEngine): void {
     await store(first, factor("kept"));
     await first.close();
     await format.set({ ...KNOWN, ...numbers });
-    const refused = { name: "QueueError", code: `${format.codes}_${error}` };
+    const message = expect.stringContaining(version) as string;
+    const refused = { name: "QueueError", code: `${format.codes}_${error}`, message };
     await expect(engine.open().ready()).rejects.toMatchObject(refused);
     await format.set(KNOWN);
     expect(await handle(engine.open())).toEqual(["kept 1 shop 1"]);

@@ -13,7 +13,15 @@ afterEach(() => void jest.useRealTimers());
 const healthy = { status: "healthy" };
 const reason = expect.stringContaining("3 wait") as string;
 const stopped = { status: "unhealthy", code: "WORKER_STOPPED", reason, since };
-const paused = expect.objectContaining({ status: "degraded", code: "QUEUE_PAUSED" }) as object;
+const held = (words: string, ms: number) => {
+  const advice = expect.stringContaining(words) as string;
+  return {
+    status: "degraded",
+    code: "QUEUE_PAUSED",
+    reason: advice,
+    since: new Date(startMs + ms),
+  };
+};
 const unattended = { status: "degraded", code: "NO_WORKER", reason, since };
 
 // How long each worker of the process is free; undefined: busy.
@@ -22,8 +30,13 @@ it.each<[title: string, stats: object, freeMs: (number | undefined)[], health: o
   ["events that wait for 14.9 s", { ...waits, oldestWaitingMs: 14_900 }, [60_000], healthy],
   ["a backlog that a worker takes", waits, [100], healthy],
   ["a worker that is busy", waits, [undefined], healthy],
-  ["a queue that is paused", { hold: "paused", oldestWaitingMs: 0 }, [60_000], paused],
-  ["one that is limited, while its events wait", { ...waits, hold: "limited" }, [15_000], paused],
+  ["a queue that is paused", { hold: "paused", oldestWaitingMs: 0 }, [], held("Resume it", 60_000)],
+  [
+    "one that is limited, while its events wait",
+    { ...waits, hold: "limited" },
+    [],
+    held("limit of", 45_000),
+  ],
   ["one that is limited", { hold: "limited", oldestWaitingMs: 14_900 }, [60_000], healthy],
   ["a process without workers, while others work", waits, [], healthy],
   ["a worker that takes no event for 15 s while one waits", waits, [100, 15_000], stopped],

@@ -66,6 +66,7 @@ it("writes once a second after the first entry", async () => {
     await pass(100);
   }
   expect(written.map(({ length }) => length)).toEqual([2, 9, 10, 10]);
+  expect(journal.isShared).toBe(true);
   expect(texts()[0]).toMatchObject({ kind: "start", atMs: Date.UTC(2026, 2, 5, 9, 0, 30) });
 });
 

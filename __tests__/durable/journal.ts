@@ -155,11 +155,12 @@ export function describeJournal(engine: StoppableEngine): void {
       process: expect.stringContaining(" on ") as string,
     };
     const error = "HANDLER_FAILED: no account of <entity_identity>";
+    const durationMs = expect.any(Number) as number;
     expect(await ofUuid("a")).toMatchObject([
-      { ...common, what: "failed", attempt: 1, error },
+      { ...common, what: "failed", attempt: 1, error, durationMs },
       { ...common, what: "dead", attempt: 2, error },
       { ...common, what: "retried" },
-      { ...common, what: "handled", attempt: 1, durationMs: expect.any(Number) as number },
+      { ...common, what: "handled", attempt: 1, durationMs },
     ]);
     expect((await ofUuid("b")).map((one) => "what" in one && one.what)).toEqual([
       "failed",

@@ -1,3 +1,4 @@
+import { subscribe } from "node:diagnostics_channel";
 import { ClaimingPool, type WorkerContext } from "../../lib/durable/worker";
 import type { Claims, Storage } from "../../lib/durable/storage";
 
@@ -19,9 +20,12 @@ it("purges every 5 s until it is stopped", async () => {
   };
   const availability = { assertOpen() {}, watchWrite: (write: unknown) => write };
   const context = { availability, lookForEvents() {} } as unknown as WorkerContext;
+  const polls = jest.fn();
+  subscribe("tracing:express-push-verification:poll:start", polls);
   const pool = new ClaimingPool(storage as unknown as Claims & Pick<Storage, "erase">, context);
   await jest.advanceTimersByTimeAsync(16_000);
   expect(storage.beat).toHaveBeenCalledTimes(16);
+  expect(polls).toHaveBeenCalledTimes(16 + 5);
   expect(times).toEqual([5_000, 5_010, 5_020, 10_020, 15_020]);
   pool.stop();
   await jest.advanceTimersByTimeAsync(20_000);

@@ -1,3 +1,5 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import { setTimeout as sleep } from "node:timers/promises";
 import { createHandlers } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import { toOutcome } from "../../lib/core/delivery/outcome";
@@ -15,13 +17,18 @@ import { ACCOUNT_SID } from "../support/webhook-requests";
 // A pause is 20 turns.
 jest.mock("node:timers/promises", () => {
   const actual = jest.requireActual<{ setImmediate(): Promise<void> }>("node:timers/promises");
-  const setTimeout = async () => {
+  const setTimeout = jest.fn(async () => {
     for (let turns = 0; turns < 20; turns++) await actual.setImmediate();
-  };
+  });
   return { ...actual, setTimeout };
 });
+const POLL = "tracing:express-push-verification:poll:start";
+const listPauses = () => jest.mocked(sleep).mock.calls.map(([ms]) => ms);
 
-afterEach(() => void jest.useRealTimers());
+afterEach(() => {
+  jest.useRealTimers();
+  jest.mocked(sleep).mockClear();
+});
 
 /** A queue whose store does not reply to `store`. */
 function open(change: object = {}, logger = silent) {
@@ -107,8 +114,8 @@ it.each(["store", "record", "finish", "fail", "beat"])(
       fail: never,
       leave: async () => {},
     };
-    const warn = jest.fn();
-    const queue = open({ ...parts, [method]: failing }, { ...silent, warn });
+    const [warn, info] = [jest.fn(), jest.fn()];
+    const queue = open({ ...parts, [method]: failing }, { ...silent, warn, info });
     await queue.ready();
     queue.work(createHandlers().onAny(() => {}));
     const outcome = toOutcome(eventFixture("challenge.approved"));
@@ -117,6 +124,15 @@ it.each(["store", "record", "finish", "fail", "beat"])(
     await until(() => warn.mock.calls.length > 0);
     expect(warn.mock.calls).toEqual([[{ code: "LOST" }, expect.stringContaining("is full")]]);
     expect(await queue.health()).toHaveProperty("code", "STORE_UNAVAILABLE");
+    if (/store|record/.test(method)) {
+      await until(() => failing.mock.calls.length > 6);
+      expect(Math.max(...listPauses().map(Number))).toBe(200);
+      // A new row ends it at once.
+      const clock = jest.spyOn(performance, "now").mockReturnValue(0);
+      failing.mockResolvedValue([] as never);
+      await until(() => info.mock.calls.length > 0);
+      clock.mockRestore();
+    }
     await queue.close({ deadlineMs: 0 });
     await settled;
   },
@@ -190,11 +206,15 @@ it("looks for events when one is handled, stored or retried", async () => {
     createHandlers().onAny(() => {}),
     { concurrency: 1 },
   );
+  const polls = jest.fn();
+  subscribe(POLL, polls);
   const countClaims = async () => {
     await jest.advanceTimersByTimeAsync(50);
     return claim.mock.calls.splice(0).length;
   };
   expect(await countClaims()).toBe(2);
+  unsubscribe(POLL, polls);
+  expect(polls).toHaveBeenCalledTimes(2);
   const stored = storeFactor(queue, "a");
   expect(await countClaims()).toBe(1);
   const retried = queue.retry("a");
@@ -209,13 +229,15 @@ it("takes no more events while the ends of 128 are not stored", async () => {
   const claim = async (_owner: number, _held: unknown, wanted: number) =>
     Array.from({ length: wanted }, () => ({ ...event, id: ++count }));
   const queue = open({ beat: async () => {}, claim, fail: never, leave: async () => {} });
-  queue.work(
+  const worker = queue.work(
     createHandlers().onAny(() => {}),
     { concurrency: 10 },
   );
   for (let turns = 0; turns < 500; turns++) await nextTurn();
   expect(count).toBeGreaterThanOrEqual(128);
   expect(count).toBeLessThan(138);
+  await worker.close({ deadlineMs: 7 });
+  expect(listPauses()).toContain(7);
   await queue.close({ deadlineMs: 0 });
 });
 
@@ -224,7 +246,7 @@ it("a worker that is closing beats until its handlers have finished", async () =
   const { opened, open: finish } = createGate();
   const beat = jest.fn<Promise<void>, [members: Member[]]>(async () => {});
   const claim = jest.fn(async (): Promise<ClaimedEvent[]> => []).mockResolvedValueOnce([readable]);
-  const queue = open({ beat, claim, finish: async () => {}, leave: async () => {} });
+  const queue = open({ beat, claim, finish: async () => {}, leave: down });
   await queue.ready();
   const handler = jest.fn(() => opened);
   const worker = queue.work(createHandlers().onAny(handler));

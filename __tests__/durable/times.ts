@@ -108,6 +108,7 @@ export function describeTimes(engine: StoppableEngine): void {
       await engine.passLeases();
       await untilStats(queue, { deadLetters: 1, waiting: 1 });
       const failures = [{ error: STALLED }];
+      expect(await queue.deadGroups()).toMatchObject(failures);
       expect(await queue.find("slow")).toMatchObject({ state: "dead", attempts: 21, failures });
       expect(await queue.find("slow-failing")).toMatchObject({ state: "waiting", attempts: 20 });
       expect(await queue.retry("slow")).toBe(true);
@@ -192,9 +193,11 @@ export function describeTimes(engine: StoppableEngine): void {
     await app.ready();
     app.work(handlers);
     await untilStats(app, { workers: 1 });
+    isDown = true;
     await storeFactor(app, "own");
-    await until(() => handled.length === 1);
+    await until(() => handled.length === 3);
+    isDown = false;
     await storeFactor(engine.open(TIMES), "of another process");
-    await until(() => handled.length === 2);
+    await until(() => handled.length === 4);
   });
 }

@@ -16,26 +16,28 @@ describe("redisQueue", () => {
     const limits = { attempts: 8, backoff, maxPending: 5_000, maxWaiting: 10_000, journal: true };
     const parts = { host: "127.0.0.1", port: 1, db: 0, family: 0 };
     const given = { name, connection: parts, logger: undefined };
-    expect(resolve({})).toEqual({ ...given, ...own, ...times, ...limits });
+    expect(resolve({ attempts: undefined })).toEqual({ ...given, ...own, ...times, ...limits });
   });
 
   it.each<[option: string, ...wrong: unknown[]]>([
     ["connection", undefined, "127.0.0.1:6379", "http://127.0.0.1", "redis//:hush@127.0.0.1", 6379],
     ["connection", { cluster: [] }, { cluster: ["127.0.0.1:7000"] }, { sentinels }],
     ["connection", { keyPrefix: "app:" }, { connect() {}, disconnect() {}, duplicate() {} }],
-    ["name", undefined, "a:b", ""],
+    ["name", undefined, "a:b", "", "x".repeat(101)],
     ["prefix", "a b"],
     ["durability", "always"],
     ["replicas", -1, "some"],
-    ["dedupeTtlMs", 0],
-    ["attempts", 0],
-    ["backoff", {}, -1, 2 ** 31, { type: "exponential", delay: 500 }],
-    ["backoff", { type: "exponential", delayMs: 500, jitter: 2 }],
+    ["dedupeTtlMs", 999],
+    ["attempts", 0, 1_001],
+    ["backoff", {}, -1, 2 ** 31, { type: "exponential", delayMs: 0.5 }],
+    ...[-1, 2].map(
+      (jitter) => ["backoff", { type: "fixed", delayMs: 500, jitter }] as [string, object],
+    ),
     ["backoff", { type: "linear", delayMs: 500 }, { type: "fixed", delayMs: 1e300 }],
-    ["storeTimeoutMs", "8s"],
-    ["maxPending", 0],
+    ["storeTimeoutMs", "8s", 2 ** 31],
+    ["maxPending", 0, 1_000_001],
     ["outcomeTtlMs", 1.5],
-    ["maxWaiting", 0],
+    ["maxWaiting", 0, 1_000_001],
     ["logger", {}],
   ])("rejects a wrong %s without showing a password", (option, ...values) => {
     const words = new RegExp(`^(?!.*hush).*option ${option} (must be|is not set)`);
