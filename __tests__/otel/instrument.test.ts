@@ -1,15 +1,18 @@
+import { channel } from "node:diagnostics_channel";
 import { context, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { pushWebhooks } from "express-push-verification";
-import { instrumentPushWebhooks } from "express-push-verification/otel";
-import { publish, trace as traceOperation } from "../../lib/core/observability/diagnostics";
-import type { Runner } from "../../lib/durable/runner";
-import type { Claims, Storage } from "../../lib/durable/storage";
-import { ClaimingPool, type WorkerContext } from "../../lib/durable/worker";
+import {
+  publish,
+  trace as traceOperation,
+  TRACE_NAMES,
+} from "../../lib/core/observability/diagnostics";
+import { ClaimingPool } from "../../lib/durable/worker";
 import { silent } from "../support/receivers";
 import { startTelemetry } from "../support/telemetry";
 import { until } from "../support/waiting";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../support/webhook-requests";
 
+const PREFIX = "express-push-verification:";
 let telemetry: ReturnType<typeof startTelemetry>;
 let fails: () => void;
 
@@ -29,6 +32,7 @@ beforeEach(() => {
 });
 afterEach(() => telemetry.stop());
 
+const noResult = async () => {};
 const send = async (request = eventRequest("challenge.approved"), path = request.path) =>
   (await push.fetch(toWebRequest({ ...request, path }))).status;
 
@@ -75,22 +79,15 @@ it("receive is internal and not measured below a span of the HTTP server", async
 it("a worker that waits for events is in no trace", async () => {
   const asked: string[] = [];
   /** A store whose client makes a span of each statement. */
-  const ask = async (name: string) => {
+  const ask = (name: string) => async () => {
     trace.getTracer("client").startSpan(name).end();
     asked.push(name);
     return [];
   };
-  const storage = { claim: () => ask("claim"), beat: () => ask("beat"), erase: () => ask("erase") };
-  const availability = {
-    assertOpen() {},
-    watchWrite: (write: unknown) => write,
-    isOver: () => false,
-  };
-  const runner = { concurrency: 1 };
-  const parts = { availability, lookForEvents() {} } as unknown as WorkerContext;
-  const pool = new ClaimingPool(storage as unknown as Claims & Storage, parts);
-  const worker = pool.startWorker(runner as unknown as Runner);
-  worker.look?.();
+  const storage = { claim: ask("claim"), beat: ask("beat"), erase: ask("erase") };
+  const availability = { assertOpen() {}, watchWrite: <T>(write: T) => write, isOver: () => false };
+  const pool = new ClaimingPool(storage as never, { availability, lookForEvents() {} } as never);
+  pool.startWorker({ concurrency: 1 } as never).look?.();
   await until(() => asked.includes("claim"));
   pool.stop();
   expect(asked.toSorted()).toEqual(["beat", "claim"]);
@@ -121,15 +118,23 @@ it("adds no names of spans and metrics for requests of untrusted clients", async
     ["HTTP /push/events", SpanStatusCode.UNSET],
   ]);
   const points = (await telemetry.readMetrics())["http.server.request.duration"] ?? [];
+  const rejected = {
+    "http.request.method": "POST",
+    "http.response.status_code": 403,
+    "url.scheme": "https",
+    "error.type": "SIGNATURE_MISMATCH",
+  };
   expect(points.map(({ attributes }) => attributes)).toEqual([
-    expect.objectContaining({ "error.type": "SIGNATURE_MISMATCH", "http.route": "/push/events" }),
-    expect.not.objectContaining({ "http.route": expect.anything() as unknown }),
-    expect.objectContaining({
+    { ...rejected, "http.route": "/push/events" },
+    { ...rejected, "http.route": undefined },
+    {
+      ...rejected,
       "http.request.method": "_OTHER",
+      "http.response.status_code": 405,
+      "http.route": "/push/events",
       "error.type": "METHOD_NOT_ALLOWED",
-    }),
+    },
   ]);
-  expect(JSON.stringify(points)).not.toContain("4711");
 });
 
 it("names a type that it does not know neither in a span nor in a metric", async () => {
@@ -147,70 +152,68 @@ it("names a type that it does not know neither in a span nor in a metric", async
   expect(types).toEqual(["factor.created", "_OTHER"]);
 });
 
+it("names the span of a request by its method", async () => {
+  const methods = "CONNECT DELETE GET HEAD OPTIONS PATCH POST PUT TRACE".split(" ");
+  const request = { path: "/", route: undefined, scheme: "https", receiver: undefined };
+  for (const method of methods)
+    await traceOperation("receive", () => ({ ...request, method }), noResult);
+  expect(telemetry.spans().map(({ name }) => name)).toEqual(methods);
+});
+
+const event = { queue: "q", type: "factor.created", uuid: "a", receiver: "shop" };
+const details = {
+  "messaging.message.id": "a",
+  "push_webhooks.event.type": "factor.created",
+  "push_webhooks.receiver": "shop",
+};
 const messagingOf = (name: string, type: string) => ({
   "messaging.system": "express_push_verification",
   "messaging.destination.name": "q",
   "messaging.operation.name": name,
   "messaging.operation.type": type,
 });
+const stored = messagingOf("store", "send");
+const handled = messagingOf("handle", "process");
+
+const store = (carrier: Record<string, string>, run: () => Promise<"new" | "duplicate">) =>
+  traceOperation("store", () => ({ ...event, carrier }), run);
+const handle = (carrier?: Record<string, string>) =>
+  traceOperation("handle", () => ({ ...event, carrier, attempt: 2 }), noResult);
 
 it("stores the trace with an event without the baggage, which may name a user", async () => {
   const baggage = propagation.createBaggage({ user: { value: "user-7f3a-22" } });
-  const event = { queue: "q", type: "factor.created", uuid: "a", receiver: undefined };
+  const traceId = "0af7651916cd43dd8448eb211c80319c";
+  const remote = { traceId, spanId: "b7ad6b7169203331", traceFlags: 1 };
+  const active = trace.setSpanContext(propagation.setBaggage(context.active(), baggage), remote);
   const carrier: Record<string, string> = {};
-  await context.with(propagation.setBaggage(context.active(), baggage), () =>
-    traceOperation(
-      "store",
-      () => ({ ...event, carrier }),
-      () => Promise.resolve("new" as const),
-    ),
+  await context.with(active, () =>
+    store(carrier, async () => {
+      expect(propagation.getActiveBaggage()).toBe(baggage);
+      return "new";
+    }),
   );
   expect(Object.keys(carrier)).toEqual(["traceparent"]);
-  expect(telemetry.spans()).toMatchObject([
-    { name: "store q", kind: SpanKind.PRODUCER, attributes: messagingOf("store", "send") },
-  ]);
-});
-
-it("handles an event of a queue in the trace of its store", async () => {
-  const traceId = "0af7651916cd43dd8448eb211c80319c";
-  const carrier = { traceparent: `00-${traceId}-b7ad6b7169203331-01` };
-  const event = { queue: "q", type: "factor.created", uuid: "a", receiver: "shop" };
-  const run = { ...event, carrier, attempt: 2 };
-  await traceOperation(
-    "handle",
-    () => run,
-    async () => {},
-  );
-  const [span] = telemetry.spans();
-  expect(span).toMatchObject({
+  await handle(carrier);
+  const [storing, handling] = telemetry.spans();
+  expect(storing).toMatchObject({
+    name: "store q",
+    kind: SpanKind.PRODUCER,
+    parentSpanContext: remote,
+  });
+  expect(storing?.attributes).toEqual({ ...stored, ...details });
+  const { spanId } = storing!.spanContext();
+  expect(handling).toMatchObject({
     name: "handle q",
     kind: SpanKind.CONSUMER,
-    attributes: { ...messagingOf("handle", "process"), "push_webhooks.attempt": 2 },
+    parentSpanContext: { traceId, spanId },
   });
-  expect(span?.spanContext().traceId).toBe(traceId);
-  const metrics = await telemetry.readMetrics();
-  const attributes = messagingOf("handle", "process");
-  const consumed = [{ value: 1, attributes }];
-  expect(metrics["messaging.client.consumed.messages"]).toMatchObject(consumed);
-  // The boundaries of the semantic conventions, in seconds.
-  const boundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
-  const measured = [{ value: { count: 1, buckets: { boundaries } }, attributes }];
-  expect(metrics["messaging.process.duration"]).toMatchObject(measured);
-  expect(telemetry.units()).toMatchObject({
-    "messaging.process.duration": "s",
-    "messaging.client.consumed.messages": "{message}",
-  });
+  expect(handling?.attributes).toEqual({ ...handled, ...details, "push_webhooks.attempt": 2 });
 });
 
 it("handles an event that was stored without a trace in a trace of its own", async () => {
-  const run = { queue: "q", type: "factor.created", uuid: "a", receiver: undefined, attempt: 1 };
   await trace.getTracer("app").startActiveSpan("of another request", (other) => {
     other.end();
-    return traceOperation(
-      "handle",
-      () => run,
-      async () => {},
-    );
+    return handle();
   });
   expect(telemetry.spans().at(-1)).toMatchObject({
     name: "handle q",
@@ -218,44 +221,57 @@ it("handles an event that was stored without a trace in a trace of its own", asy
   });
 });
 
-/** Stores a new event and a duplicate, fails once, and returns the metrics. */
-async function measureStore() {
-  const event = { queue: "q", type: "factor.created", uuid: "a", receiver: undefined };
+it("measures in seconds, and counts the messages that are new in the store", async () => {
   let nowMs = 5_000;
   const now = jest.spyOn(performance, "now").mockImplementation(() => nowMs);
-  const results = ["new", "duplicate", new Error("down")] as const;
-  for (const result of results) {
-    const stored = traceOperation(
-      "store",
-      () => ({ ...event, carrier: {} }),
-      async () => {
-        nowMs += 2_500;
-        if (result instanceof Error) throw result;
-        return result;
-      },
-    );
-    await Promise.allSettled([stored]);
+  for (const result of ["new", "duplicate", new Error("down")] as const) {
+    const storing = store({}, async () => {
+      nowMs += 2_500;
+      if (result instanceof Error) throw result;
+      return result;
+    });
+    await Promise.allSettled([storing]);
   }
   now.mockRestore();
-  return telemetry.readMetrics();
-}
-
-it("counts the messages that are new in the store", async () => {
-  const sent = (await measureStore())["messaging.client.sent.messages"];
-  expect(sent?.map(({ value }) => value)).toEqual([1]);
-});
-
-it("measures operations of the store in seconds", async () => {
-  const durations = (await measureStore())["messaging.client.operation.duration"];
-  expect(durations?.map(({ value }) => value)).toMatchObject([
-    { count: 2, sum: 5 },
-    { count: 1, sum: 2.5 },
+  await handle();
+  expect(await send()).toBe(200);
+  publish("dead-lettered", () => ({ type: "factor.created", attempts: 8 }));
+  expect(telemetry.spans()[2]?.status.code).toBe(SpanStatusCode.ERROR);
+  const metrics = await telemetry.readMetrics();
+  expect(metrics["messaging.client.operation.duration"]).toMatchObject([
+    { value: { count: 2, sum: 5 }, attributes: stored },
+    { value: { count: 1, sum: 2.5 }, attributes: { ...stored, "error.type": "_OTHER" } },
+  ]);
+  const counted = (attributes: object) => [expect.objectContaining({ value: 1, attributes })];
+  expect(metrics["messaging.client.sent.messages"]).toEqual(counted(stored));
+  expect(metrics["messaging.client.consumed.messages"]).toEqual(counted(handled));
+  // The boundaries of the semantic conventions.
+  const boundaries = [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10];
+  const units = Object.entries(telemetry.units());
+  const durations = units.flatMap(([name, unit]) => (unit === "s" ? name : []));
+  expect(durations).toHaveLength(3);
+  for (const name of durations)
+    expect(metrics[name]![0]).toMatchObject({ value: { buckets: { boundaries } } });
+  expect(units.filter(([, unit]) => unit !== "s").sort()).toEqual([
+    ["messaging.client.consumed.messages", "{message}"],
+    ["messaging.client.sent.messages", "{message}"],
+    ["push_webhooks.dead_letters", "{event}"],
   ]);
 });
 
-it("ends when the returned function is called", async () => {
-  instrumentPushWebhooks()();
-  await telemetry.stop();
-  expect(await send()).toBe(200);
+it("ignores the end of an operation that began before it", () => {
+  for (const name of TRACE_NAMES) channel(`tracing:${PREFIX}${name}:asyncEnd`).publish({});
   expect(telemetry.spans()).toEqual([]);
+});
+
+it("ends when the returned function is called", async () => {
+  await telemetry.stop();
+  const names = [
+    ...TRACE_NAMES.flatMap((name) => [
+      `tracing:${PREFIX}${name}:start`,
+      `tracing:${PREFIX}${name}:asyncEnd`,
+    ]),
+    `${PREFIX}dead-lettered`,
+  ];
+  expect(names.filter((name) => channel(name).hasSubscribers)).toEqual([]);
 });
