@@ -181,18 +181,21 @@ describe("signedRequest", () => {
   });
 
   it.each<[name: string, ...args: unknown[]]>([
-    ["type", "factor.create"],
+    ['mean "factor.created"', "factor.create"],
     ["type", "constructor"],
     ["type", undefined],
     ["overrides", "factor.created", null],
-    ["entity_identity", "factor.created", { entity_identitty: "x" }],
+    ["overrides", "factor.created", 5],
+    ['mean "entity_identity"', "factor.created", { entity_identitty: "x" }],
     ["challenge_sid", "factor.created", { challenge_sid: "x" }],
     ["well-formed", "factor.created", { entity_identity: "\ud800" }, { method: "GET" }],
     ["limitBytes", "factor.created", {}, {}, { limitBytes: "1" }],
     ["uuid must not", "factor.created", { uuid: `${crypto.randomUUID()}-retry` }],
-    ["method", "factor.created", {}, { method: "PUT" }],
+    ["signedRequest: option method", "factor.created", {}, { method: "PUT" }],
+    ["contentType", "factor.created", {}, { contentType: "" }],
     ["extraParams", "factor.created", {}, { extraParams: { a: 1 } }],
-    ["version", "factor.created", {}, { versio: "v1" }],
+    ["extraParams", "factor.created", {}, { extraParams: ["a"] }],
+    ["version", "factor.created", {}, { version: "v3" }],
     ["authToken", "factor.created", {}, {}, { authToken: undefined }],
     ["publicUrl", "factor.created", {}, {}, { publicUrl: "/push" }],
     ["...options, authToken", "factor.created", {}, {}, { authToken: () => authToken }],
@@ -216,6 +219,7 @@ describe("signedRequest", () => {
       signatureHeader: undefined,
     };
     const made = signedRequest(settings, "factor.created");
+    expect(made.headers["Content-Type"]).toBe("application/x-www-urlencoded");
     expect(await verifyPushRequest(made, options)).toHaveProperty("type", "factor.created");
   });
 

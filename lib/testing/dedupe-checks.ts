@@ -21,7 +21,7 @@ const ODD_UUIDS: Readonly<Record<string, string>> = {
   "256 characters": "x".repeat(256),
   "256 characters of two bytes": "é".repeat(256),
   emoji: "👍🏽".repeat(3),
-  __proto__: "__proto__",
+  ["__proto__"]: "__proto__",
   constructor: "constructor",
   meta: "meta",
   "one space": " ",
