@@ -221,7 +221,7 @@ it("handles an event that was stored without a trace in a trace of its own", asy
   });
 });
 
-it("measures in seconds, and counts the messages that are new in the store", async () => {
+it("reports metrics in the units of the semantic conventions", async () => {
   let nowMs = 5_000;
   const now = jest.spyOn(performance, "now").mockImplementation(() => nowMs);
   for (const result of ["new", "duplicate", new Error("down")] as const) {
@@ -252,7 +252,7 @@ it("measures in seconds, and counts the messages that are new in the store", asy
   expect(durations).toHaveLength(3);
   for (const name of durations)
     expect(metrics[name]![0]).toMatchObject({ value: { buckets: { boundaries } } });
-  expect(units.filter(([, unit]) => unit !== "s").sort()).toEqual([
+  expect(units.filter(([, unit]) => unit !== "s").toSorted()).toEqual([
     ["messaging.client.consumed.messages", "{message}"],
     ["messaging.client.sent.messages", "{message}"],
     ["push_webhooks.dead_letters", "{event}"],

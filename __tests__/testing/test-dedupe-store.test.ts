@@ -57,8 +57,8 @@ function createStore(fault?: Fault): DedupeStore {
     if (has("cuts-uuid")) return accountSid + uuid.slice(0, 255);
     if (has("trims-uuid")) return accountSid + uuid.trim();
     if (has("forgets-NUL") && uuid.includes("\0")) return crypto.randomUUID();
-    const longer = [...entries.keys()].find((key) => key.startsWith(accountSid + uuid));
-    return (has("compares-beginning") && longer) || accountSid + uuid;
+    const isSame = (key: string) => has("compares-beginning") && key.startsWith(accountSid + uuid);
+    return [...entries.keys()].find(isSame) ?? accountSid + uuid;
   };
   const find = (key: Key, isFormer: boolean) => {
     const entry = entries.get(keyOf(key));
