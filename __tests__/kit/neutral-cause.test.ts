@@ -32,6 +32,19 @@ describe("createNeutralCause", () => {
     expect(cause.stack?.split("\n")[1]).toContain("neutral-cause.test");
   });
 
+  it("shortens what is longer than usual", () => {
+    const frame = "    at \u202Ea";
+    const frames = [`    at ${"x".repeat(301)}`, ...Array(11).fill(frame)];
+    const [name, code] = ["\u202En".repeat(51), "c".repeat(101)];
+    const stack = ["Error: m", ...frames].join("\n");
+    const { stack: kept, ...cause } = createNeutralCause({ name, message: "m", code, stack });
+    expect(cause).toMatchObject({ code: code.slice(1) });
+    expect(kept?.split("\n")).toEqual([
+      `${String.raw`\u202en`.repeat(50)}: m`,
+      ...Array(10).fill(String.raw`    at \u202ea`),
+    ]);
+  });
+
   it("omits the frames of a stack that does not contain the message", () => {
     const thrown = new Error("other");
     thrown.stack = "Error: one\n    at hush\n    at other";
@@ -57,6 +70,16 @@ describe("createNeutralCause", () => {
   it.each<[string, unknown, string]>([
     ["a string", "down", "down"],
     ["an object like an Error", { message: "down", args: ["hush"] }, "down"],
+    ["members of other types", { message: "down", name: 5, stack: 5, code: {} }, "down"],
+    [
+      "a getter that throws",
+      {
+        get message() {
+          throw new Error("hush");
+        },
+      },
+      "The thrown value is not an Error.",
+    ],
     ["undefined", undefined, "The thrown value is not an Error."],
     ["an object", { hush: "hush" }, "The thrown value is not an Error."],
   ])("creates an Error for %s", (_what, thrown, message) => {

@@ -1,6 +1,7 @@
 import {
   validateOptions,
   hasMethods,
+  isMembers,
   oneOf,
   suggestName,
   wholeNumber,
@@ -23,6 +24,7 @@ const check = (options: unknown) => validateOptions("make", options as object as
 describe("validateOptions", () => {
   it("accepts values that match their rules", () => {
     check({ token: "right", limitBytes: 1, mode: "exact", url: undefined });
+    check({ token: "right", limitBytes: 10, mode: "ports" });
   });
 
   // core/receiver/options.test.ts has the values that each rule rejects.
@@ -31,7 +33,10 @@ describe("validateOptions", () => {
     [{ token: "right", LIMITBYTES: 5 }, 'Did you mean "limitBytes"?'],
     [{ token: "right", colour: 5 }, '"colour"', "limitBytes, mode, token, url"],
     [{ token: "right", url: { deep: { er: 1 } } }, "[Object]"],
-    [{ token: "right", url: "x".repeat(100) }, "…"],
+    [{ token: "right", url: "x".repeat(81) }, "…"],
+    [{ token: "right", url: "x".repeat(80) }, `${"x".repeat(80)}"`],
+    [{ token: "right", url: "\u202E" }, String.raw`"\u202e"`],
+    [[], "an empty array"],
     [{}, "token", "token is not set"],
     [{ token: "" }, "an empty string"],
     [{ token: [] }, "an empty array"],
@@ -64,13 +69,28 @@ describe("validateOptions", () => {
 it.each([
   ["publicURL", "authToken publicUrl", ' Did you mean "publicUrl"?'],
   ["pulbicUrl", "authToken publicUrl", ' Did you mean "publicUrl"?'],
-  ["ab", "authToken publicUrl", ""],
+  ["auth", "aXth", ' Did you mean "aXth"?'],
+  ["abyy", "abXX", ' Did you mean "abXX"?'],
   ["somethingElse", "authToken publicUrl", ""],
   // All names that it is a part of.
   ["time", "aTime limit bTime", ' Did you mean "aTime" or "bTime"?'],
   ["a", "", ""],
 ])("suggestName: for %s of %s:%s", (typed, known, meant) => {
   expect(suggestName(typed, words(known))).toBe(meant);
+});
+
+it.each([
+  ["WEBHOOK_URL", "publicUrl"],
+  ["secret", "authToken"],
+])("%s is named %s here", (name, meant) => {
+  const rule = oneOf("a");
+  const both = { publicUrl: rule, authToken: rule };
+  const message = `Did you mean "${meant}"?`;
+  expect(() => validateOptions("make", { [name]: "a" } as never, both)).toThrow(message);
+});
+
+it("isMembers accepts objects that are no list", () => {
+  expect([{}, [], null, 5].map(isMembers)).toEqual([true, false, false, false]);
 });
 
 it.each([
