@@ -189,16 +189,15 @@ it.each([
   expect(sent).not.toContain("user-7f3a-22");
 });
 
-const NO_CAPTURES = [
-  "",
-  "{}\n",
-  "-\n",
-  '{"method":"POST","url":"/","headers":[["a"]],"body":""}\n',
-];
-it.each(NO_CAPTURES)("replay rejects a file of captures with %j", async (text) => {
+it.each([
+  ["", "has no capture"],
+  ["{}\n", "line 1:"],
+  ['{"method":"POST","url":"/","headers":[],"body":""}\n\n-\n', "line 3:"],
+  ['{"method":"POST","url":"/","headers":[["a"]],"body":""}\n', "line 1:"],
+])("replay rejects a file of captures with %j: %s", async (text, reason) => {
   writeFileSync(file, text);
   const ended = await runCommand(["replay", file, "--to", "http://127.0.0.1:9"]);
-  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining("capture") });
+  expect(ended).toMatchObject({ code: 2, stderr: expect.stringContaining(reason) });
 });
 
 it("replay fails when a response does not come whole", async () => {

@@ -3,7 +3,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { envOf, startEmulator, startReceiver, stopEmulators } from "../support/emulators";
 import { useFolder } from "../support/folders";
-import { runCommand } from "../support/terminals";
+import { runCommand, startCommand } from "../support/terminals";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-requests";
 
 const capture = join(useFolder(), "captures.jsonl");
@@ -71,19 +71,26 @@ const ROWS: Row[] = [
   ],
   ["explain --capture CAPTURE --url URL", 0, "signing", /^The signature matches/],
   ["explain --capture CAPTURE --url URL/x", 1, "signing", /^1\. /],
-  ["replay CAPTURE --to RECEIVER", 1, "signing", /^400 POST/, /^$/, /"status": 400/],
+  [
+    "replay CAPTURE --to RECEIVER",
+    1,
+    "signing",
+    /^400 POST/,
+    /^$/,
+    /"method": "POST",\s+"url": "\/push\/events",\s+"status": 400/,
+  ],
+  ["replay CAPTURE --to https://127.0.0.1:2", 1, "signing", /^$/, /ECONNREFUSED/],
 ];
+
+const insert = (line: string, values: object) =>
+  line.replaceAll(/\b[A-Z]+\b/g, (name) => Reflect.get(values, name) ?? name).split(" ");
 
 it.each(ROWS)(
   "%s ends with %i, also with --json",
   async (line, code, as, stdout, stderr = /^$/, inJson = /^/) => {
     for (const json of ["", " --json"]) {
       const { values, ...envs } = await start();
-      const args = (line + json).replaceAll(
-        /\b[A-Z]+\b/g,
-        (name) => Reflect.get(values, name) ?? name,
-      );
-      const ended = await runCommand(args.split(" "), envs[as]);
+      const ended = await runCommand(insert(line + json, values), envs[as]);
       expect({ json, code: ended.code }).toEqual({ json, code });
       expect(ended.stderr).toMatch(stderr);
       if (json === "" || ended.stdout === "") expect(ended.stdout).toMatch(stdout);
@@ -94,6 +101,22 @@ it.each(ROWS)(
     }
   },
 );
+
+it.each([
+  [33, "webhooks check --url URL --handled challenge.denied", "env"],
+  [32, "webhooks check --url URL --handled challenge.approved", "env"],
+  [32, "trigger factor.verified --url RECEIVER", "signing"],
+  [31, "trigger factor.verified --url RECEIVER --bad-signature", "signing"],
+  [32, "explain --capture CAPTURE --url URL", "signing"],
+  [33, "explain --capture CAPTURE --url URL", "env"],
+  [32, "explain --capture CAPTURE --url URL/", "signing"],
+  [31, "replay CAPTURE --to RECEIVER", "signing"],
+] as const)("the colour %i begins the output of %s", async (colour, line, as) => {
+  const { values, ...envs } = await start();
+  const { run, written } = startCommand(insert(line, values), envs[as], { isTTY: true });
+  await run;
+  expect(written.stdout).toMatch(`\u001B[${colour}m`);
+});
 
 /** Lists the commands below one that have `--json`. */
 async function listCommands(parent: string[] = []): Promise<string[]> {

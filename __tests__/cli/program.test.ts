@@ -48,13 +48,15 @@ describe("push-webhooks", () => {
     ["trigger challenge.denied --url here", 2, /--url must be/],
     [`${trigger} --dupe`, 2, /unknown option/],
     [`${trigger} --set x`, 2, /--set/],
+    [`${trigger} --set =x`, 2, /--set/],
     [`${trigger} --set uuid=${"0".repeat(32)}-x`, 2, /uuid must not/],
-    [`${trigger} --set account_sid=x`, 1, /account_sid is malformed/],
+    [`${trigger} --set account_sid=x`, 1, /account_sid is malformed.* why PAYLOAD_INVALID\n$/],
     [`${trigger} --to there`, 2, /--to must be .*"there"/],
     [`${trigger} --header x`, 2, /--header must be "Name: value"; received "x"/],
     ["emulator --webhook-url localhost:3000/x", 2, /--webhook-url .*"localhost:3000\/x"/],
     ["emulator --port 0x10", 2, /--port must be a number from 0 to 65535/],
-    ["emulator --port 99999", 2, /--port must be a number from 0 to 65535/],
+    ["emulator --port 65536", 2, /--port must be a number from 0 to 65535/],
+    ["emulator --port 65535 --host 203.0.113.1", 1, /EADDRNOTAVAIL.* 203.0.113.1:65535/],
     ["emulator --allowed-host http://a", 2, /--allowed-host must be/],
     ["emulator --content-type text/plain", 2, /contentType/],
     ["webhooks check --url http://a --handled challenge.aproved", 2, /Allowed choices/],
@@ -62,6 +64,9 @@ describe("push-webhooks", () => {
     ["explain --url http://a.test --header x --body-file /no", 2, /\/no/],
     ["explain --url http://a --capture a --received-url b", 2, /--capture.*--received-url/],
     ["explain --url http://a --capture a --method GET", 2, /--capture.*--method/],
+    ["explain --url http://a --capture a -H b", 2, /--capture.*--header/],
+    ["explain --url http://a --capture a --body-file b", 2, /--capture.*--body-file/],
+    ["explain --url http://a", 2, /Pass --capture/],
     ["explain --url http://a -H A-Signature:a -H B-Signature:b", 2, /--signature-header/],
     ["queue stats --name a --queue redis://a --ca /no", 2, /--ca \/no/],
     ["queue stats --name a --queue postgres://a --ca /no", 2, /--ca \/no/],
@@ -188,7 +193,7 @@ describe("trigger", () => {
     });
   });
 
-  // first-lines.test.ts has more of both.
+  const OWN = { "Cache-Control": "no-store" };
   type Other = [status: number, method: string, reason: RegExp, headers?: object, body?: string];
   it.each<Other>([
     [403, "POST", /^Another part of the app.*CSRF/, {}, "Forbidden\n"],
@@ -196,12 +201,20 @@ describe("trigger", () => {
     [302, "POST", /redirects to .login. /, { Location: "\u009Blogin\u0085" }],
     [308, "GET", /redirects to https:\/\/a\.test\/push /, { Location: "https://a.test/push" }],
     [401, "POST", /^Another part of the app.*credentials/],
+    [429, "POST", /^Another part of the app.*rate limiter/],
     [404, "GET", /GET.*app\.use\(.*app\.post\(/],
+    [404, "POST", /No receiver is mounted/],
     [405, "POST", /POST/],
     [405, "GET", /GET.*app\.use\(.*app\.post\(/],
     [500, "POST", /^Another part of the app/, { "Cache-Control": "no-store" }],
+    [400, "POST", /parameter is missing/, OWN, "Bad Request\n"],
+    [405, "GET", /does not accept GET\. Add it to the option methods/, OWN, "Method Not Allowed\n"],
+    [413, "POST", /limitBytes/, OWN, "Payload Too Large\n"],
+    [415, "POST", /--content-type/, OWN, "Unsupported Media Type\n"],
+    [500, "POST", /handler failed/, OWN, "Internal Server Error\n"],
+    [503, "POST", /is closing/, OWN, "Service Unavailable\n"],
   ])(
-    "explains %i to a %s of another part",
+    "explains %i to a %s: %s",
     async (status, method, reason, ...[headers = {}, body = "No.\n"]) => {
       const url = await startTarget((_req, res) => res.writeHead(status, { ...headers }).end(body));
       const line = `trigger factor.created --url ${url}/push --method ${method}`;
@@ -293,7 +306,7 @@ describe("trigger", () => {
 
 it.each<[args: string, headers: object]>([
   ["", { host: "app.example.com", "content-type": "application/x-www-urlencoded" }],
-  ["--host b.example --header X-A:1", { host: "b.example", "x-a": "1" }],
+  ["--host b.example --header X-A:1 --header X-B:2", { host: "b.example", "x-a": "1", "x-b": "2" }],
   [`--content-type ${FORM}`, { "content-type": FORM }],
 ])("trigger --to with %s sends the headers %j", async (args, headers) => {
   const requests: object[] = [];
@@ -358,6 +371,7 @@ describe("explain", () => {
     [MATCHES, "", ["X-Hub-Signature: sha1=00", right, typeLine]],
     [MATCHES, "", [signature, typeLine]],
     [MATCHES, "--signature-header x-a", [`X-A: ${signature}`, "X-B-Signature: x"]],
+    [MATCHES, "--signature-header x-a", [signature, typeLine]],
     ["1. SIGNATURE_MISSING ", "", [typeLine, "Host: a.example"]],
     ["1. SIGNATURE_REPEATED ", "", [right, right]],
     [MATCHES, GET, inGet, { body: null }],
@@ -389,6 +403,9 @@ describe("explain", () => {
     const report = JSON.parse((await explain("--json")).stdout);
     expect(report.matches).toBe(matches);
     expect(report.causes[0]?.code).toBe(matches ? undefined : first.split(" ")[1]);
+    const { combinations, urls, tokens } = report.tried;
+    const tried = `Tried ${combinations} combinations of ${urls.length} URLs and the tokens ${tokens.join(", ")}.\n`;
+    expect(stdout.endsWith(tried)).toBe(!matches);
   });
 });
 
@@ -412,6 +429,7 @@ describe("webhooks and keys", () => {
     for (const [line, code, stdout] of [
       [ensure, 0, /^created YW/],
       [ensure, 0, /^unchanged YW/],
+      [`${ensure} --json`, 0, /"unchanged"[^]*"push webhooks"[^]*"\*"/],
       [`${ensure} --status disabled --name x --json`, 0, /"disabled"[^]*"friendly_name": "x"/],
       [`${ensure} --status enabled --name y`, 0, /^updated YW/],
       [`${ensure} --events ${types} --version v1 --json`, 0, /"updated"[^]*"version": "v1"/],
@@ -505,6 +523,7 @@ describe("emulator", () => {
     const { run, written, interrupt, waitFor, createFactor } = await start(args, {});
     await waitFor(/Create a factor/);
     const env = parseEnv(written.stdout) as Record<string, string>;
+    expect(env.PUSH_VERIFY_URL).toBe(env.PUSH_ACCOUNT_URL);
     expect(env.PUSH_ACCOUNT_URL).toMatch(`http://${host}:`);
     const ready = { method: "GET", url: `${env.PUSH_ACCOUNT_URL}/_control/ready` } as const;
     const named = sendRequest({ ...ready, headers: { Host: "emulator:1" }, body: undefined });
@@ -513,8 +532,12 @@ describe("emulator", () => {
     expect(written.stderr).toBe("");
     await waitFor(/^403 factor\.created -> http:\S+\/webhooks\/push in [\d.]+ ms$/m);
     await waitFor(/^ECONNREFUSED factor\.created -> http:\S+\/none in .*, 2 attempts$/m);
+    await waitFor(/--webhook-url/, "stderr");
+    for (let more = 0; more < 4; more++) await createFactor(env);
+    await waitFor(/(403(.*\n)+){5}/);
     interrupt();
     expect(await run).toBe(130);
+    expect(written.stderr).toMatch(/^The receiver does not accept the signature: .*\n$/);
     await expect(fetch(env.PUSH_ACCOUNT_URL ?? "")).rejects.toThrow("fetch failed");
   });
 
@@ -550,6 +573,21 @@ describe("emulator", () => {
     const delivery = { type: "factor.created", request: { headers }, response: { status: 200 } };
     expect(JSON.parse(written.stdout.split("\n")[1] ?? "")).toMatchObject(delivery);
     expect(receiver.events).toMatchObject([{ version: args.includes("v1") ? "v1" : "v2" }]);
+  });
+
+  it.each<[reason: RegExp, options: object]>([
+    [/expects the header X-Twilio-Signature/, { signatureHeader: "X-Twilio-Signature" }],
+    [/The signature is right/, { confirm: () => false, confirmTypes: ["factor.created"] }],
+    [/does not accept the signature/, { authToken: "another-token" }],
+  ])("asks why a receiver responds 403: %s", async (reason, options) => {
+    const started = await start("--json", secret, options);
+    const { run, written, interrupt, waitFor, createFactor, receiver } = started;
+    await waitFor(/\n/);
+    await createFactor({ ...JSON.parse(written.stdout), ...secret });
+    await waitFor(reason, "stderr");
+    interrupt();
+    await run;
+    expect(receiver.events).toEqual([]);
   });
 
   it("fails for a port in use", async () => {

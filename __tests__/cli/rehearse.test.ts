@@ -12,6 +12,7 @@ import { runCommand, startCommand } from "../support/terminals";
 
 afterEach(stopEmulators);
 
+const [OK, FAILED, SKIPPED] = ["\u001B[32mok", "\u001B[31mfailed", "\u001B[2mskipped"];
 const HEADER = "Authorization: Bearer hush-hush";
 
 async function start(
@@ -42,18 +43,26 @@ it.each<[hasWebhook: boolean, code: number, stdout: RegExp, auditCode: string | 
   [
     true,
     0,
-    /^ok      credentials  \d+ ms\n(?:.*\n)+skipped confirm\n  The receiver has no option/,
+    /^ok      credentials  \d+ ms\n(?:.*\n)+skipped confirm\n  The receiver has no option(?:.*\n)+The user .* was \S+\.\n$/,
     undefined,
   ],
   [false, 1, /\nfailed  webhook .*\n  No Webhook .*\n  Create/, "REHEARSAL_FAILED"],
 ])("rehearse with a Webhook: %s ends with %i", async (hasWebhook, code, stdout, auditCode) => {
-  const { rehearse, audits } = await start({ hasWebhook });
+  const { rehearse, audits, adminUrl } = await start({ hasWebhook });
   expect(await rehearse()).toMatchObject({ code, stdout: expect.stringMatching(stdout) });
   const json = await rehearse(HEADER, "--json");
   expect(json.code).toBe(code);
   expect(JSON.parse(json.stdout)).toMatchObject({ isOk: hasWebhook, rows: expect.any(Array) });
   const entry = { action: "rehearsal.run", actor: "deploy", status: 200, code: auditCode };
   expect(audits).toEqual([entry, entry]);
+  const { run, written } = startCommand(
+    ["rehearse", "--admin-url", adminUrl],
+    { PUSH_ADMIN_HEADER: HEADER },
+    { isTTY: true },
+  );
+  await run;
+  expect(written.stdout.includes(FAILED)).toBe(!hasWebhook);
+  for (const one of [OK, SKIPPED]) expect(written.stdout).toContain(one);
 });
 
 it.each<[what: string, options: object, header: string, code: number, words: RegExp]>([
@@ -74,15 +83,22 @@ it("rehearse follows no redirect, which would receive its header", async () => {
   const url = await startTarget(({ url: path, headers }, res) => {
     seen.push([path, headers["x-admin"]]);
     if (path === "/hang/rehearsal") return command.interrupt();
+    if (path === "/page/rehearsal") return res.end("<html>");
     res.writeHead(307, { Location: "/elsewhere" }).end();
   });
   const at = (path: string) =>
     startCommand(["rehearse", "--admin-url", url + path], { PUSH_ADMIN_HEADER: "X-Admin: hush" });
+  const limit = jest.spyOn(AbortSignal, "timeout");
   expect(await at("/a//").run).toBe(1);
+  expect(limit).toHaveBeenCalledWith(120_000);
+  limit.mockRestore();
   const command = at("/hang");
   expect(await command.run).toBe(130);
-  expect(seen).toEqual([
-    ["/a/rehearsal", "hush"],
-    ["/hang/rehearsal", "hush"],
+  const page = at("/page");
+  expect([await page.run, page.written.stderr]).toEqual([
+    1,
+    expect.stringMatching(/200\. No admin/),
   ]);
+  const paths = ["/a/rehearsal", "/hang/rehearsal", "/page/rehearsal"];
+  expect(seen).toEqual(paths.map((path) => [path, "hush"]));
 });

@@ -40,16 +40,17 @@ it("JSON escapes the control characters of a value", async () => {
 
 type Prompt = ReturnType<typeof listKeys>;
 const CLOSED = "push-webhooks: The prompt was closed without an input.\n";
-it.each<[what: string, act: (prompt: Prompt) => void, code: number, end?: string]>([
+it.each<[what: string, act: (prompt: Prompt) => unknown, code: number, end?: string]>([
   ["an input", ({ input }) => void input.write(`${emulator.authToken}\n`), 0],
   ["the end of inputs", ({ input }) => void input.end(), 2, CLOSED],
   ["Ctrl-C", ({ input }) => void input.write("\u0003"), 130],
-  ["a signal", ({ interrupt }) => interrupt(), 130],
+  ["a signal before it", ({ interrupt }) => interrupt(), 130],
+  ["a signal", ({ interrupt, waitFor }) => waitFor(/:/, "stderr").then(interrupt), 130],
 ])("a terminal asks for a secret and does not show it: %s", async (_what, act, code, end = "") => {
   const prompt = listKeys({ isTTY: true, token: "" });
-  act(prompt);
-  const ended = [await prompt.run, prompt.written.stderr];
-  expect(ended).toEqual([code, `PUSH_AUTH_TOKEN: \n${end}`]);
+  await act(prompt);
+  const ended = [await prompt.run, prompt.written.stderr, prompt.input.isPaused()];
+  expect(ended).toEqual([code, `PUSH_AUTH_TOKEN: \n${end}`, true]);
 });
 
 const unused = { PUSH_ACCOUNT_URL: "http://127.0.0.1:2", HTTPS_PROXY: "http://127.0.0.1:3" };
@@ -75,9 +76,12 @@ it("a proxy in the environment is used where Node.js can", async () => {
   Reflect.deleteProperty(http, "setGlobalProxyFromEnv");
 });
 
+const circle = new Error("circle");
+circle.cause = circle;
 it.each<[string, unknown]>([
   ["a; b", new AggregateError([new Error("a"), new Error("b")])],
   ["ECONNREFUSED", Object.assign(new AggregateError([]), { code: "ECONNREFUSED" })],
+  ["circle", circle],
   ["a?[2Jb", new TypeError("fetch failed", { cause: new Error("a\u001B[2Jb") })],
 ])("a failure names its innermost cause: %s", async (reason, cause) => {
   const fetched = jest.spyOn(globalThis, "fetch").mockRejectedValue(cause);

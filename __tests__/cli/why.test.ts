@@ -14,6 +14,7 @@ it.each([
   ["URL_TRAILING_SLASH", "What to change: ", "signatures.md"],
   ["ILLEGAL_TRANSITION", "20409", "errors.md"],
   ["CROSS_SITE", "another origin", "errors.md"],
+  ["UPSTREAM_FOREIGN_PAGE", "502", "admin.md"],
 ])("explains each code, such as %s, without marks of Markdown", async (code, text, page) => {
   const { stdout, ...ended } = await runCommand(["why", code]);
   expect(ended).toEqual({ code: 0, stderr: "" });

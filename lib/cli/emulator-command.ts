@@ -104,8 +104,7 @@ async function explainDelivery(
     const common = { authToken, webhookUrl: url, method, contentType, params: probed };
     return sendRequest(signRequest({ ...common, signatureHeader: name }));
   };
-  // The URL of a GET has its parameters.
-  const isProbed = method === "POST" && faults.length === 0;
+  const isProbed = faults.length === 0;
   const sender = { signatureHeader, urlFlag: "--webhook-url", probe: isProbed ? probe : undefined };
   printNote(terminal, await explainForbidden(sender));
 }

@@ -41,12 +41,9 @@ export type Capture = z.infer<typeof captureSchema>;
 /** Reads a file of captures. @throws UsageError for a file without any, or a line that is none. */
 export async function readCaptures(terminal: Terminal, file: string): Promise<Capture[]> {
   const text = await readTextFile(terminal, "The file of captures", file);
-  const lines = text
-    .toString()
-    .split("\n")
-    .filter((line) => line.trim() !== "");
+  const lines = [...text.toString().split("\n").entries()].filter(([, line]) => line.trim() !== "");
   if (lines.length === 0) throw new UsageError(`${file} has no capture.`);
-  return lines.map((line, index) => {
+  return lines.map(([index, line]) => {
     const capture = captureSchema.safeParse(parseJson(line));
     if (capture.success) return capture.data;
     throw new UsageError(
