@@ -26,10 +26,9 @@ const running: { nginx: ChildProcess; folder: string }[] = [];
  */
 export async function startNginx(
   ports: readonly number[],
-  settings: { port?: number; zone?: string | undefined; directive?: string | undefined } = {},
+  { zone = "", directive = "" }: { zone?: string | undefined; directive?: string | undefined } = {},
 ): Promise<number> {
-  const { port, zone = "", directive = "" } = settings;
-  const listening = port ?? (await findFreePort());
+  const listening = await findFreePort();
   const folder = mkdtempSync(join(tmpdir(), "push-nginx-"));
   const server = `${zone}\n${readText("examples/deploy/nginx.conf")}`
     .replace("listen 80;", `listen 127.0.0.1:${listening};`)

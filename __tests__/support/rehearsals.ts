@@ -13,6 +13,7 @@ import {
   type RehearsalReport,
 } from "express-push-verification/admin";
 import type { DurableQueue } from "express-push-verification/durable";
+import { AS_PUBLIC_SERVICE } from "express-push-verification/emulator";
 import type { NewWebhook } from "../../lib/emulator/options";
 import { callApi, clientOf, startEmulator, startTarget } from "./emulators";
 import { silent } from "./receivers";
@@ -41,7 +42,7 @@ const now = () => performance.timeOrigin + performance.now();
 
 export async function startBroken(broken: Broken) {
   const { webhook = {}, queue, handler = () => {} } = broken;
-  const emulator = await startEmulator({ now });
+  const emulator = await startEmulator({ ...AS_PUBLIC_SERVICE, now });
   let listener: RequestListener = (_req, res) => void res.end();
   const publicUrl = `${await startTarget((req, res) => listener(req, res))}${PATH}`;
   const client = clientOf(emulator, { maxRetries: 0, ...broken.client });
