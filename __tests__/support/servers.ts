@@ -1,7 +1,6 @@
 import { once } from "node:events";
 import {
   createServer,
-  request as openRequest,
   type IncomingMessage,
   type RequestListener,
   type Server,
@@ -90,20 +89,6 @@ export async function startSilentTls() {
 /** Stops listening; open connections stay, as after `server.close()` in an app. */
 export function closeServers(): void {
   for (const server of open) server.close();
-}
-
-/** Passes a request on to a port, with more headers. */
-export function passOn(port: number, req: IncomingMessage, res: ServerResponse, more = {}): void {
-  const { method, headers, url: path } = req;
-  const sent = { agent: false, port, host: "127.0.0.1", method, path };
-  const passed = openRequest({ ...sent, headers: { ...headers, ...more } }, (response) => {
-    res.writeHead(response.statusCode ?? 502, response.headers);
-    response.pipe(res);
-  });
-  // The other end has gone.
-  passed.on("error", () => res.destroy());
-  res.on("close", () => passed.destroy());
-  req.pipe(passed);
 }
 
 export async function stopServers(): Promise<void> {
