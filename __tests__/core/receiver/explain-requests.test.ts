@@ -72,18 +72,32 @@ it("explains a form that was converted to JSON", async () => {
   expect(JSON.stringify(report)).not.toContain("a+b");
 });
 
+const HOST = "https://hooks.example.test";
+const get = signedRequestOf(params, { method: "GET" });
 const [A, B] = ["0", "1"].map((digit) => `AC${digit.repeat(32)}`) as [string, string];
-it.each<[string, Partial<PushWebhooksOptions>, string]>([
+it.each<[string, Partial<PushWebhooksOptions>, string, ...TestRequest[]]>([
+  ["a port", { publicUrl: `${HOST}:443/push/events`, urlMatching: "exact" }, "URL_PORT"],
+  ["the nearest URL", { publicUrl: ["https://a.test/", `${HOST}/push/event`] }, "URL_PATH"],
+  ["a GET", { publicUrl: "https://a.test/push/events" }, "URL_HOST", get],
   ["a path that only the request has", { publicUrl: "https://hooks.example.test/" }, "URL_PATH"],
   ["a token of another account", { authToken: "x", allowedAccountSids: [A] }, "TOKEN_ACCOUNT"],
   ["one of two accounts", { authToken: "x", allowedAccountSids: [A, B] }, "TOKEN_WRONG"],
-])("explains %s", async (_what, options, code) => {
-  const error = await reject(options);
+])("explains %s", async (_what, options, code, ...request) => {
+  const error = await reject(options, ...request);
   expect(error.explain()?.causes[0]).toMatchObject({ code });
   const signature = signed.headers["x-service-signature"] ?? "";
   expect(inspect([error, error.explain()], { showHidden: true, depth: 9 })).not.toMatch(
     new RegExp([AUTH_TOKEN, signature, ...personal].map(escape).join("|")),
   );
+});
+
+it("the messages of three rejections name the cause", async () => {
+  const now = jest.spyOn(performance, "now").mockReturnValue(performance.now());
+  const { receive, errors } = createReceiver({ authToken: "x" });
+  for (let times = 0; times < 4; times++) await receive(signed);
+  const isNamed = errors.map(({ message }) => message.startsWith("Possibly"));
+  expect(isNamed).toEqual([true, true, true, false]);
+  now.mockRestore();
 });
 
 it("a message names each proven cause, and one that is not proven", async () => {
@@ -103,7 +117,6 @@ it("explains a GET request without the parameters in its URL", async () => {
 
 it("explains a query of publicUrl that the request does not have, without its user info", async () => {
   const publicUrl = "https://svc:hunter2@hooks.example.test/elsewhere?a=1";
-  const get = signedRequestOf(params, { method: "GET" });
   for (const [error, code] of [
     [await reject({ publicUrl, authToken: "x" }), "URL_PATH"],
     [await reject({ publicUrl, methods: ["GET"] }, get), "URL_QUERY_EXTRA"],

@@ -9,8 +9,10 @@ import { signRequest } from "../../../lib/core/signature/signed-request";
 import { about, requests } from "../../fixtures/webhook-requests.json";
 import {
   AUTH_TOKEN,
+  eventPairs,
   eventRequest,
   PUBLIC_URL,
+  signedRequestOf,
   toWebRequest,
   type TestRequest,
 } from "../../support/webhook-requests";
@@ -59,6 +61,10 @@ describe("verifyPushRequest", () => {
   const respelledOne = { "Content-TYPE": type, "X-SERVICE-Signature": [signature] };
 
   const getRequest = eventRequest("challenge.approved", {}, { method: "GET" });
+  const undefinedHeader = {
+    ...requestOf(getRequest),
+    headers: { ...getRequest.headers, "transfer-encoding": undefined },
+  };
   it.each<[string, PushRequest | Request]>([
     ["with a string", request],
     ["with a Buffer", { ...request, body: Buffer.from(form) }],
@@ -66,6 +72,7 @@ describe("verifyPushRequest", () => {
     ["with a parsed form", { ...request, body: Object.fromEntries(new URLSearchParams(form)) }],
     ["as a Request", toWebRequest(made)],
     ["as a Request by GET", toWebRequest(getRequest)],
+    ["with an undefined header", undefinedHeader],
     ["with names in any case, and a list of one value", { ...request, headers: respelledOne }],
   ])("accepts a webhook request %s", async (_what, given) => {
     expect(await verifyPushRequest(given, options)).toHaveProperty("type", "challenge.approved");
@@ -80,16 +87,35 @@ describe("verifyPushRequest", () => {
     ["two spellings of the header", { headers: respelled }, "SIGNATURE_MALFORMED"],
     ["no body", { body: null }, "SIGNATURE_MISMATCH"],
     ["a GET with a body", { ...get, body: "x=1" }, "SIGNATURE_MISMATCH"],
-    ["a long parsed form", { body: { x: "y".repeat(65_537) } }, "BODY_TOO_LARGE"],
+    ["a parsed form of 65,537 bytes", { body: { x: "y".repeat(65_536) } }, "BODY_TOO_LARGE"],
+    ["a parsed form of 65,536 bytes", { body: { x: "y".repeat(65_535) } }, "SIGNATURE_MISMATCH"],
     ["a parsed form of 1000", values(1000), "SIGNATURE_MISMATCH"],
     ["a parsed form of 1001", values(1001), "BODY_TOO_LARGE"],
     ["half a surrogate pair in a parsed form", { body: { x: "\ud800" } }, "BODY_MALFORMED"],
+    ["one in a name", { body: { "\ud800": "x" } }, "BODY_MALFORMED"],
     ["a nested form", { body: { a: { b: "1" } } as never }, "BODY_CONSUMED"],
     ["a form of numbers", { body: { a: [1] } as never }, "BODY_CONSUMED"],
     ["a list", { body: ["a"] as never }, "BODY_CONSUMED"],
   ])("rejects %s", async (_what, change, code) => {
     const verified = verifyPushRequest({ ...request, ...change }, options);
     await expect(verified).rejects.toMatchObject({ name: "WebhookError", code });
+  });
+
+  it("names a header that may hold the signature", async () => {
+    const given = { ...request, headers: { "X-Acme-Signature": "x" } };
+    await expect(verifyPushRequest(given, options)).rejects.toThrow("has x-acme-signature");
+  });
+
+  it("tells confirm why a request may be another event, unless its type is unknown", async () => {
+    const confirm = jest.fn(() => true);
+    const verify = (event: string) => {
+      const received = requestOf(signedRequestOf(eventPairs(event, "v2", { zone: "eu" })));
+      return verifyPushRequest(received, { ...options, confirm });
+    };
+    const ambiguity: unknown = expect.stringContaining("zone");
+    const event = await verify("challenge.approved");
+    expect(confirm.mock.calls).toEqual([[event, expect.objectContaining({ ambiguity })]]);
+    await expect(verify("challenge.snoozed")).rejects.toHaveProperty("code", "PAYLOAD_AMBIGUOUS");
   });
 
   it("accepts the path or the whole URL of a GET", async () => {
