@@ -56,6 +56,16 @@ beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 describe("the function authToken", () => {
+  it("warns of texts that are no token, and in production of short ones", async () => {
+    const [warned, { NODE_ENV }] = [jest.spyOn(process, "emitWarning"), process.env];
+    process.env.NODE_ENV = "production";
+    await verify(() => ["", "short"]);
+    process.env.NODE_ENV = NODE_ENV;
+    const codes = warned.mock.calls.map(([, options]) => (options as { code: string }).code);
+    expect(codes).toEqual(["AUTH_TOKEN_UNUSABLE", "AUTH_TOKEN_SHORT"]);
+    warned.mockRestore();
+  });
+
   it.each([
     ["account", { allowedAccountSids: [ACCOUNT_SID] }, (sid: string) => requestOf(sid)],
     [
@@ -68,6 +78,8 @@ describe("the function authToken", () => {
     for (const sid of [sidOf("AC", 1), "AC1", ""]) {
       expect(await verify(resolver, makeRequest(sid), options)).toBe("ACCOUNT_NOT_ALLOWED");
     }
+    const signed = makeRequest(sidOf("AC", 1));
+    expect(await verify(AUTH_TOKEN as never, signed, options)).toBe("ACCOUNT_NOT_ALLOWED");
     expect(resolver).not.toHaveBeenCalled();
     expect(await verify(resolver, requestOf(), options)).toBe("accepted");
   });
@@ -175,6 +187,7 @@ describe("the function authToken", () => {
     expect(error).toMatchObject({ code: "TOKEN_UNAVAILABLE", status: 503, cause: DOWN });
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain("hush");
     expect(resolver.mock.calls.length).toBeGreaterThan(1);
+    expect(resolver.mock.calls.length).toBeLessThan(9);
   });
 
   it("is not called for 2 s after its retries failed", async () => {
@@ -185,8 +198,10 @@ describe("the function authToken", () => {
     const count = resolver.mock.calls.length;
     resolver.mockReturnValue(AUTH_TOKEN);
     expect(await verify(resolver)).toBe("TOKEN_UNAVAILABLE");
+    jest.advanceTimersByTime(1_999);
+    expect(await verify(resolver)).toBe("TOKEN_UNAVAILABLE");
     expect(resolver).toHaveBeenCalledTimes(count);
-    jest.advanceTimersByTime(2_000);
+    jest.advanceTimersByTime(1);
     expect(await verify(resolver)).toBe("accepted");
   });
 
@@ -215,6 +230,15 @@ describe("the function authToken", () => {
     expect(errors[0]?.cause).toEqual(found);
     expect(inspect(errors, { depth: 10, showHidden: true })).not.toContain("hush");
   });
+});
+
+it("the lookup of a newer token ends at the deadline of its request", async () => {
+  const authToken = jest.fn<Promise<string>, []>(never).mockResolvedValueOnce(AUTH_TOKEN);
+  const { receive } = createReceiver({ authToken, deadlineMs: 100 });
+  expect(await receive(requestOf())).toBe(200);
+  const status = receive(forged());
+  await jest.advanceTimersByTimeAsync(100);
+  expect(await status).toBe(503);
 });
 
 describe("lookups for invented accounts", () => {
@@ -249,6 +273,9 @@ describe("lookups for invented accounts", () => {
     resolver.mockReturnValue(undefined);
     for (let index = 0; index < 20_100; index += 100)
       await Promise.all(flood(resolver, 100, index));
+    // The oldest of 20,000 was forgotten.
+    await Promise.all(flood(resolver, 1));
+    expect(resolver).toHaveBeenCalledTimes(20_102);
     jest.advanceTimersByTime(1_000);
     // An unknown account is not looked up again for 1 s.
     expect(await verify(resolver)).toBe("SIGNATURE_MISMATCH");

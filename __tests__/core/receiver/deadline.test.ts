@@ -67,6 +67,20 @@ it("handlers time out 500 ms before the deadline, so that their uuid can be rele
   expect(await status).toBe(500);
 });
 
+it.each<Partial<PushWebhooksOptions>>([{}, { acknowledge: "before" }, { deadlineMs: 60_000 }])(
+  "handlers have 10 s by default: %j",
+  async (options) => {
+    const push = createPush(options);
+    const signals: AbortSignal[] = [];
+    push.onAny((_event, { signal }) => (signals.push(signal), never()));
+    void send(push);
+    await jest.advanceTimersByTimeAsync(9_999);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([false]);
+    await jest.advanceTimersByTimeAsync(1);
+    expect(signals.map(({ aborted }) => aborted)).toEqual([true]);
+  },
+);
+
 it.each([
   ["succeed", "complete", [], () => {}],
   ["fail", "release", ["HANDLER_FAILED"], () => Promise.reject(new Error("no"))],

@@ -76,12 +76,19 @@ describe("pushWebhooks", () => {
   it("passes onRejected a request without data that identifies a user", async () => {
     const { push } = createReceiver();
     const rejected: object[] = [];
-    push.onRejected((_error, request) => void rejected.push(request));
+    const captures: unknown[] = [];
+    push.onRejected((_error, request, capture) => {
+      rejected.push(request);
+      captures.push(capture());
+    });
     const observer = jest.fn();
     inspectReceiver(push)?.observe(observer);
     const port = await startServer(express().use(PATH, push));
     const request = eventRequest("factor.created", {}, { method: "GET" });
-    await send(port, { ...request, path: `${request.path}&x=1` });
+    const url = `${request.path}&x=1`;
+    await send(port, { ...request, path: url });
+    const headers: unknown = expect.arrayContaining(Object.entries(request.headers));
+    expect(captures).toEqual([{ method: "GET", url, headers, body: "" }]);
     expect(rejected).toEqual([{ method: "GET", path: PATH, remoteAddress: "127.0.0.1" }]);
     const [[observed]] = observer.mock.calls as [[ObservedRequest]];
     expect(observed.readSender().address).toBe("127.0.0.1");

@@ -153,6 +153,21 @@ it.each<[string | undefined, Partial<PushWebhooksOptions>, string[]]>([
   expect(takeCodes()).toEqual(codes);
 });
 
+it("says nothing of the path of a request that it cannot judge", async () => {
+  const app = SERVERS[0]![1]();
+  const push = createPush();
+  await push.close();
+  app.use?.(push);
+  expect(await fetch(`http://127.0.0.1:${await startServer(app)}/`)).toHaveProperty("status", 503);
+  expect(warnings.list()).toEqual([]);
+});
+
+it("warns in production of a short token", () => {
+  process.env.NODE_ENV = "production";
+  create({ authToken: "short" });
+  expect(warnings.listCodes()).toEqual(["AUTH_TOKEN_SHORT"]);
+});
+
 it("warns once of a deadline after which the service has given up", () => {
   for (const deadlineMs of [14_000, 15_000]) create({ deadlineMs });
   expect(warnings.listMessages()).toEqual([]);
