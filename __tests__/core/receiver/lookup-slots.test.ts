@@ -14,3 +14,15 @@ it("replaces the oldest of the account with the most over the limit", async () =
     await Promise.all(others);
   }
 });
+
+it("gives no slot to a lookup that has waited for 8 s", async () => {
+  const now = jest.spyOn(performance, "now").mockReturnValue(0);
+  const [slots, late] = [new LookupSlots(), jest.fn()];
+  for (let taken = 0; taken < 50; taken++) await slots.take("a");
+  void slots.take("b").then(late);
+  now.mockReturnValue(8_000);
+  slots.release("a");
+  await slots.take("c");
+  expect(late).not.toHaveBeenCalled();
+  now.mockRestore();
+});

@@ -1,8 +1,10 @@
+import { tracingChannel } from "node:diagnostics_channel";
 import { inspect } from "node:util";
 import express from "express";
 import { pushWebhooks, type PushWebhooksOptions } from "express-push-verification";
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
 import { inspectReceiver, type ObservedRequest } from "../../../lib/core/receiver/inspection";
+import { useChannels } from "../../support/channels";
 import { createReceiver, loggerOf } from "../../support/receivers";
 import {
   ACCOUNT_SID,
@@ -15,10 +17,12 @@ import { PATH, send, startServer, stopServers } from "../../support/servers";
 import { useWarnings } from "../../support/warnings";
 
 const confirm = () => true;
+const accountOf = (digit: string) => `AC${digit.repeat(32)}`;
 const queue = { store: async () => "new" as const, outcomes: createMemoryOutcomes() };
 const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
 
 const warnings = useWarnings();
+const received = useChannels("received");
 afterEach(stopServers);
 
 describe("pushWebhooks", () => {
@@ -214,12 +218,13 @@ describe("pushWebhooks", () => {
   });
 
   it.each<[one: Partial<PushWebhooksOptions>, other: Partial<PushWebhooksOptions>]>([
-    [{}, { allowedAccountSids: [ACCOUNT_SID] }],
+    [{ allowedAccountSids: ["1", "2"].map(accountOf) }, { allowedAccountSids: [ACCOUNT_SID] }],
     [{ authToken: () => AUTH_TOKEN }, { authToken: () => AUTH_TOKEN }],
     [{}, { authToken: "another-token", publicUrl: ["https://new.example.test/push", PUBLIC_URL] }],
   ])("with %j shares its name in a queue with an equal receiver, not with %j", (one, other) => {
     const queue = { store: async () => "new" as const, outcomes: createMemoryOutcomes() };
-    for (let times = 0; times < 2; times++) createReceiver({ queue, ...one });
+    const allowedAccountSids = one.allowedAccountSids?.toReversed();
+    for (const same of [one, { ...one, allowedAccountSids }]) createReceiver({ queue, ...same });
     expect(() => createReceiver({ queue, ...other })).toThrow("Give each receiver a name");
   });
 
@@ -266,6 +271,38 @@ describe("pushWebhooks", () => {
     decide.mockReturnValue(false);
     await expect(again(true)).rejects.toHaveProperty("code", "NOT_CONFIRMED");
     expect(handler).toHaveBeenCalledTimes(2);
+  });
+
+  it("has a hash for each reading of a text, and each token", async () => {
+    const { push, receive } = createReceiver({ confirm, authToken: [AUTH_TOKEN, "old"] });
+    const hashes: unknown[][] = [];
+    inspectReceiver(push)?.observe(({ queued }) => {
+      hashes.push([queued?.contentHash, ...(queued?.listOtherHashes?.() ?? [])]);
+    });
+    for (const overrides of [
+      { entity_identity: "ada", event_id: "1" },
+      { entity_identity: "adaevent_id1" },
+      {},
+    ])
+      await receive(eventRequest("challenge.approved", { uuid: "1", ...overrides }));
+    expect(new Set(hashes.flat()).size).toBe(6);
+  });
+
+  it("traces a request with the route of its URL, and the scheme of the first one", async () => {
+    const traced: object[] = [];
+    const listen = (message: unknown) => void traced.push({ ...(message as object) });
+    const { start } = tracingChannel("express-push-verification:receive");
+    start.subscribe(listen);
+    const publicUrl = ["http://a.test/", PUBLIC_URL];
+    const { receive } = createReceiver({ publicUrl, name: "login" });
+    for (const path of [PATH, "/other"]) await receive({ ...eventRequest("factor.created"), path });
+    start.unsubscribe(listen);
+    const common = { method: "POST", scheme: "http", receiver: "login" };
+    expect(traced).toEqual([
+      { ...common, path: PATH, route: PATH },
+      { ...common, path: "/other", route: undefined },
+    ]);
+    expect(received).toEqual(Array(2).fill(["received", { method: "POST" }]));
   });
 
   it("calls an observer until it is removed", async () => {
