@@ -103,6 +103,9 @@ it("the messages of three rejections name the cause", async () => {
 it("a message names each proven cause, and one that is not proven", async () => {
   const two = await reject({ publicUrl: "http://hooks.example.test/push/events/" });
   expect(two.message).toMatch(/^URL_SCHEME, URL_TRAILING_SLASH: /);
+  const found = `signed ${HOST}/push/events, and publicUrl is http://hooks.example.test/push/events/.`;
+  expect(two.message).toContain(found);
+  for (const { fix } of two.explain()?.causes ?? []) expect(two.message).toContain(fix);
   expect((await reject({ authToken: "x" })).message).toMatch(/^Possibly [A-Z]+_[A-Z]+: /);
 });
 

@@ -49,7 +49,7 @@ it("responds 400 to a body that breaks off", async () => {
 });
 
 it("gives a body 10 s, or deadlineMs if that is less", async () => {
-  const expire = ((run: () => void) => setImmediate(run)) as typeof setTimeout;
+  const expire = ((run: () => void) => setImmediate(run)) as unknown as typeof setTimeout;
   const start = jest.spyOn(timers, "setTimeout").mockImplementation(expire);
   const endless = () => streamed(new ReadableStream());
   for (const deadlineMs of [100, 60_000])
