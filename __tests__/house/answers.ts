@@ -29,7 +29,7 @@ const ANSWERS: [answer: string, file?: string, text?: string][] = [
   ["signatures.md#causes", "core/signature/explain/changed-requests.test.ts", "PARAMS_"],
   ["signatures.md#causes", "core/signature/explain/changed-requests.test.ts", "BODY_JSON"],
   ["signatures.md#the-url", "docs/recipes.test.ts", "wrong_url"],
-  ["signatures.md#the-url", "core/receiver/first-lines.test.ts", "http in place of https"],
+  ["signatures.md#the-url", "core/receiver/explain-requests.test.ts", "publicUrl is http:"],
   ["signatures.md#the-url", "core/signature/explain/explain-signature.test.ts", "OTHER_PRODUCT"],
   ["signatures.md#the-url", "core/signature/signed-parts.test.ts", "query"],
   ["signatures.md#rotating-the-auth-token", "token-rotation.test.ts", "it.each"],
@@ -40,7 +40,7 @@ const ANSWERS: [answer: string, file?: string, text?: string][] = [
     "kit/auth-token.test.ts",
     "a token that anyone can guess",
   ],
-  ["cli.md#trigger", "core/receiver/first-lines.test.ts", "signature is right"],
+  ["cli.md#trigger", "cli/trigger-reasons.test.ts", "signature is right"],
   ["troubleshooting.md#handlers", "core/delivery/handlers.test.ts", "onUnhandled"],
   ["troubleshooting.md#handlers", "admin/client/configuration-drift.test.ts", "DUPLICATE"],
   [
