@@ -56,7 +56,7 @@ beforeEach(() => jest.useFakeTimers());
 afterEach(() => jest.useRealTimers());
 
 describe("the function authToken", () => {
-  it("warns of texts that are no token, and in production of short ones", async () => {
+  it("warns in production of short tokens beside texts that are none", async () => {
     const [warned, { NODE_ENV }] = [jest.spyOn(process, "emitWarning"), process.env];
     process.env.NODE_ENV = "production";
     await verify(() => ["", "short"]);
@@ -187,7 +187,6 @@ describe("the function authToken", () => {
     expect(error).toMatchObject({ code: "TOKEN_UNAVAILABLE", status: 503, cause: DOWN });
     expect(inspect(error, { depth: 10, showHidden: true })).not.toContain("hush");
     expect(resolver.mock.calls.length).toBeGreaterThan(1);
-    expect(resolver.mock.calls.length).toBeLessThan(9);
   });
 
   it("is not called for 2 s after its retries failed", async () => {

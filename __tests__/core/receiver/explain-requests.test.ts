@@ -74,21 +74,36 @@ it("explains a form that was converted to JSON", async () => {
 
 const HOST = "https://hooks.example.test";
 const get = signedRequestOf(params, { method: "GET" });
+const signature = signed.headers["x-service-signature"] ?? "";
+const withHeader = (name: string, value: string) => ({
+  ...signed,
+  headers: { ...signed.headers, [name]: value },
+});
 const [A, B] = ["0", "1"].map((digit) => `AC${digit.repeat(32)}`) as [string, string];
 it.each<[string, Partial<PushWebhooksOptions>, string, ...TestRequest[]]>([
   ["a port", { publicUrl: `${HOST}:443/push/events`, urlMatching: "exact" }, "URL_PORT"],
   ["the nearest URL", { publicUrl: ["https://a.test/", `${HOST}/push/event`] }, "URL_PATH"],
+  ["two signatures", {}, "SIGNATURE_REPEATED", withHeader("x-twilio-signature", signature)],
   ["a GET", { publicUrl: "https://a.test/push/events" }, "URL_HOST", get],
   ["a path that only the request has", { publicUrl: "https://hooks.example.test/" }, "URL_PATH"],
   ["a token of another account", { authToken: "x", allowedAccountSids: [A] }, "TOKEN_ACCOUNT"],
   ["one of two accounts", { authToken: "x", allowedAccountSids: [A, B] }, "TOKEN_WRONG"],
 ])("explains %s", async (_what, options, code, ...request) => {
   const error = await reject(options, ...request);
-  expect(error.explain()?.causes[0]).toMatchObject({ code });
-  const signature = signed.headers["x-service-signature"] ?? "";
+  const causes = error.explain()?.causes ?? [];
+  expect(causes[0]).toMatchObject({ code });
+  expect(causes.filter(({ isProven }) => isProven).length).toBeLessThan(2);
   expect(inspect([error, error.explain()], { showHidden: true, depth: 9 })).not.toMatch(
     new RegExp([AUTH_TOKEN, signature, ...personal].map(escape).join("|")),
   );
+});
+
+it.each([
+  ["gzip", "gzip"],
+  ["x y", "unknown"],
+])("names the Content-Encoding %s as %s", async (encoding, shown) => {
+  const { message } = await reject({}, withHeader("content-encoding", encoding));
+  expect(message).toContain(`Content-Encoding is ${shown}.`);
 });
 
 it("the messages of three rejections name the cause", async () => {
@@ -100,7 +115,7 @@ it("the messages of three rejections name the cause", async () => {
   now.mockRestore();
 });
 
-it("a message names each proven cause, and one that is not proven", async () => {
+it("a message names each proven cause, or the likeliest one", async () => {
   const two = await reject({ publicUrl: "http://hooks.example.test/push/events/" });
   expect(two.message).toMatch(/^URL_SCHEME, URL_TRAILING_SLASH: /);
   const found = `signed ${HOST}/push/events, and publicUrl is http://hooks.example.test/push/events/.`;

@@ -101,7 +101,7 @@ describe("pushWebhooks", () => {
     { authToken: AUTH_TOKEN, allowedAccountSids: TWO_ACCOUNTS },
     { authToken: [AUTH_TOKEN, "next"], allowedAccountSids: [ACCOUNT_SID] },
     { authToken: [AUTH_TOKEN], allowedAccountSids: TWO_ACCOUNTS },
-    { deadlineMs: 5_000, handlerTimeoutMs: 5_000, name: `a_B.-${"1".repeat(95)}` },
+    { name: `a_B.-${"1".repeat(95)}` },
     { handlerTimeoutMs: 14_000 },
     { publicUrl: Array<string>(20).fill(PUBLIC_URL) },
     { extraParameters: ["x".repeat(100), "entity_identity_type"] },

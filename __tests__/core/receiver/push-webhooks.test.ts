@@ -18,7 +18,11 @@ import { useWarnings } from "../../support/warnings";
 
 const confirm = () => true;
 const accountOf = (digit: string) => `AC${digit.repeat(32)}`;
-const queue = { store: async () => "new" as const, outcomes: createMemoryOutcomes() };
+const createQueue = () => ({
+  store: async () => "new" as const,
+  outcomes: createMemoryOutcomes(),
+});
+const ownQueue = createQueue();
 const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
 
 const warnings = useWarnings();
@@ -205,7 +209,7 @@ describe("pushWebhooks", () => {
   });
 
   it("leaves its name in a queue to another receiver when it is closed", async () => {
-    const queue = { store: async () => "new" as const, outcomes: createMemoryOutcomes() };
+    const queue = createQueue();
     const open = (authToken: string) => createReceiver({ queue, name: "login", authToken }).push;
     const first = open("a-token-of-the-first");
     await open("a-token-of-the-first").close();
@@ -222,7 +226,7 @@ describe("pushWebhooks", () => {
     [{ authToken: () => AUTH_TOKEN }, { authToken: () => AUTH_TOKEN }],
     [{}, { authToken: "another-token", publicUrl: ["https://new.example.test/push", PUBLIC_URL] }],
   ])("with %j shares its name in a queue with an equal receiver, not with %j", (one, other) => {
-    const queue = { store: async () => "new" as const, outcomes: createMemoryOutcomes() };
+    const queue = createQueue();
     const allowedAccountSids = one.allowedAccountSids?.toReversed();
     for (const same of [one, { ...one, allowedAccountSids }]) createReceiver({ queue, ...same });
     expect(() => createReceiver({ queue, ...other })).toThrow("Give each receiver a name");
@@ -243,8 +247,8 @@ describe("pushWebhooks", () => {
       { tokenCount: 2, acknowledge: "before", confirm },
     ],
     [
-      { authToken: () => "a", name: "login", queue },
-      { tokenCount: undefined, name: "login", queue },
+      { authToken: () => "a", name: "login", queue: ownQueue },
+      { tokenCount: undefined, name: "login", queue: ownQueue },
     ],
   ])("shows its settings to an inspection: %j", (given, shown) => {
     expect(inspectReceiver(createReceiver(given).push)).toMatchObject(shown);
@@ -257,11 +261,10 @@ describe("pushWebhooks", () => {
     const handler = jest.fn();
     push.onAny(handler);
     const [event] = events;
+    const given = { event, authTokenIndex: 7, ambiguity: "two uuids" };
     const inspection = inspectReceiver(push);
     const again = (needsConfirmation: boolean) =>
-      inspection?.redeliver({
-        ...{ event, authTokenIndex: 7, ambiguity: "two uuids", needsConfirmation },
-      } as never);
+      inspection?.redeliver({ ...given, needsConfirmation } as never);
     await again(false);
     expect(decide).not.toHaveBeenCalled();
     await again(true);
@@ -273,7 +276,7 @@ describe("pushWebhooks", () => {
     expect(handler).toHaveBeenCalledTimes(2);
   });
 
-  it("has a hash for each reading of a text, and each token", async () => {
+  it("has a hash for each reading of a text with each token", async () => {
     const { push, receive } = createReceiver({ confirm, authToken: [AUTH_TOKEN, "old"] });
     const hashes: unknown[][] = [];
     inspectReceiver(push)?.observe(({ queued }) => {
@@ -288,7 +291,7 @@ describe("pushWebhooks", () => {
     expect(new Set(hashes.flat()).size).toBe(6);
   });
 
-  it("traces a request with the route of its URL, and the scheme of the first one", async () => {
+  it("traces a request with the route of a URL in the scheme of the first one", async () => {
     const traced: object[] = [];
     const listen = (message: unknown) => void traced.push({ ...(message as object) });
     const { start } = tracingChannel("express-push-verification:receive");

@@ -4,11 +4,11 @@ describe("joinReceivedUrl", () => {
   it.each<[string, Record<string, string>, string]>([
     ["/a?b", { host: "app.test" }, "https://app.test/a?b"],
     ["/a", { host: "10.0.0.1:80", "x-forwarded-host": "app.test" }, "https://app.test/a"],
-    ["/a", { host: "a", "x-forwarded-host": "b, c", "x-forwarded-proto": "http" }, "http://b/a"],
+    ["/a", { host: "a", "x-forwarded-host": "b , c", "x-forwarded-proto": "http" }, "http://b/a"],
     ["https://app.test/a", { host: "other" }, "https://app.test/a"],
     ["/a", {}, "https:///a"],
     ["/a", { ":authority": "app.test" }, "https://app.test/a"],
-    ["/a", { host: "a", forwarded: 'for=1;host="b:8";proto=http, host=c' }, "http://b:8/a"],
+    ["/a", { host: "a", forwarded: 'for=1; Host="b:8";proto=http, host=c' }, "http://b:8/a"],
     ["/a?b", { host: "a", "x-forwarded-prefix": "/x/" }, "https://a/x/a?b"],
     ["/x/a", { host: "a", "x-forwarded-prefix": "/x" }, "https://a/x/a"],
     [
@@ -16,7 +16,7 @@ describe("joinReceivedUrl", () => {
       { host: "a", "x-original-uri": "/x/a?b,c", "x-forwarded-prefix": "/y" },
       "https://a/x/a?b,c",
     ],
-    ["/a", { host: "a", "x-original-url": "http://b/x" }, "http://b/x"],
+    ["/a", { host: "a", "x-original-url": "HTTP://b/x" }, "HTTP://b/x"],
     ["/a", { host: "a", "x-forwarded-uri": "/x/a?b" }, "https://a/x/a?b"],
     ["/a", { host: "a", "x-envoy-original-path": "/x/a?b" }, "https://a/x/a?b"],
     ["/a", { ":authority": "other", host: "app.test" }, "https://app.test/a"],

@@ -250,7 +250,7 @@ it.each<[options: Partial<PushWebhooksOptions>, result: string, isKept: boolean]
   [claiming("OVERLOADED"), "failed", true],
   [claiming("NOT_CONFIRMED"), "rejected", false],
   [{ queue }, "stored", false],
-])("with %p writes %s; keeps the event to run its handlers again: %p", async (...row) => {
+])("with %p writes %s, whose handlers may run again: %p", async (...row) => {
   const [options, result, isKept] = row;
   const { journal, send } = createWritten(options);
   const [entry] = await send(eventRequest(approve, { uuid: "a" }));

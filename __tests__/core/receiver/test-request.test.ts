@@ -7,11 +7,14 @@ const accept = (
   overrides: object = { uuid: "1" },
   method: "GET" | "POST" = "POST",
 ) =>
-  signAcceptedRequest({ ...settings, ...given } as never, {
-    method,
-    contentType: "application/x-www-form-urlencoded",
-    params: eventPairs("factor.created", "v2", { ...overrides }),
-  });
+  signAcceptedRequest(
+    { ...settings, ...given },
+    {
+      method,
+      contentType: "application/x-www-form-urlencoded",
+      params: eventPairs("factor.created", "v2", { ...overrides }),
+    },
+  );
 
 it("signs with the first token, URL and header of lists", () => {
   const lists = { authToken: [AUTH_TOKEN, "b"], publicUrl: [PUBLIC_URL, "https://b.test/"] };
@@ -29,6 +32,7 @@ it.each<[result: string, settings: object, ...overrides: object[]]>([
   ["TypeError", {}, { uuid: `${"5".repeat(32)}u` }],
   ["TypeError", {}, { tag: "\ud800" }],
   ["BODY_TOO_LARGE", { limitBytes: 9 }],
+  ["BODY_TOO_LARGE", {}, Object.fromEntries(Array.from({ length: 1_001 }, (_, at) => [at, ""]))],
   ["PAYLOAD_AMBIGUOUS", {}, { event_id: "1" }],
   ["accepted", { extraParameters: ["event_id"] }, { event_id: "1" }],
   ["accepted", { confirm: () => true }, { event_id: "1" }],
