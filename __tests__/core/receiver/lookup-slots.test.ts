@@ -1,3 +1,4 @@
+import { nextTurn } from "../../support/waiting";
 import { LookupSlots } from "../../../lib/core/receiver/lookup-slots";
 
 const overloaded = expect.objectContaining({ code: "OVERLOADED" }) as unknown;
@@ -13,6 +14,17 @@ it("replaces the oldest of the account with the most over the limit", async () =
     for (let waiting = 0; waiting < 999; waiting++) slots.release("a");
     await Promise.all(others);
   }
+});
+
+it("gives a slot to the account of the newest lookup", async () => {
+  const [slots, started] = [new LookupSlots(), [] as string[]];
+  for (let taken = 0; taken < 50; taken++) await slots.take("x");
+  for (const account of ["a", "b", "a"]) {
+    void slots.take(account).then(() => started.push(account));
+  }
+  slots.release("x");
+  await nextTurn();
+  expect(started).toEqual(["a"]);
 });
 
 it("gives no slot to a lookup that has waited for 8 s", async () => {

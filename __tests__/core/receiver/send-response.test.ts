@@ -54,6 +54,7 @@ it.each([
   ["no more of a late body", 408, startOf({ ...good.headers, "content-length": "50" })],
   ["a large body", 403, startOf({ ...unsigned, "content-length": "65537" })],
   ["a body of unknown length", 403, startOf({ ...unsigned, "transfer-encoding": "chunked" })],
+  ["a small body that does not come", 403, startOf({ ...unsigned, "content-length": "5" })],
   ["a body over the limit", 413, startOf({ ...good.headers, "content-length": "65537" })],
 ])("closes the connection instead of waiting for %s", async (_what, status, text) => {
   const port = await start({ deadlineMs: 100 });

@@ -28,7 +28,6 @@ const MAX_UUID_CHARACTERS = 100;
 /** A longer one that is claimed is no identity of the service. */
 const MAX_IDENTITY_CHARACTERS = 1_000;
 const MAX_HEADER_CHARACTERS = 200;
-const MAX_ISSUES = 20;
 
 const MESSAGES: Readonly<Record<string, string>> = {
   duplicate:
@@ -69,9 +68,7 @@ export function createRequestEntry(observed: ObservedRequest, known: Known): New
     tokenIndex: queued?.authTokenIndex,
     urlIndex: queued?.publicUrlIndex,
     receiver: known.receiver,
-    issues: (event?.issues ?? [])
-      .slice(0, MAX_ISSUES)
-      .map((issue) => `${issue.param}: ${issue.message}`),
+    issues: (event?.issues ?? []).map((issue) => `${issue.param}: ${issue.message}`),
     target: `${cutText(method, 20)} ${path}`,
     sender: { address, forwardedFor: cutHeader(forwardedFor), userAgent: cutHeader(userAgent) },
     explanation: known.explanation,

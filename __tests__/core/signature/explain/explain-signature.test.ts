@@ -1,7 +1,7 @@
 import { createHmac } from "node:crypto";
 import { readdirSync } from "node:fs";
 import { join } from "node:path";
-import { deflateSync, gzipSync } from "node:zlib";
+import { deflateSync } from "node:zlib";
 import fc from "fast-check";
 import {
   explainSignature,
@@ -182,12 +182,9 @@ function createExample(uuid: string) {
     row("BODY_WRAPPED", "an event of AWS Lambda", wrapped(lambda)),
     row("BODY_WRAPPED", "JSON of a Buffer", wrapped(JSON.stringify(Buffer.from(body)))),
     row("BODY_WRAPPED", "single quotes", wrapped(`'${body}'`)),
-    row("BODY_WRAPPED", "CRLF at the end", wrapped(`${body}\r\n`)),
     row("BODY_WRAPPED", "a byte order mark", wrapped(`\uFEFF${body}`)),
     row("BODY_WRAPPED", "the name of a parameter", wrapped(`${encodeURIComponent(body)}=`)),
     row("BODY_WRAPPED", "deflate", wrapped(deflateSync(body))),
-    row("BODY_WRAPPED", "base64 of gzip", wrapped(gzipSync(body).toString("base64"))),
-    row("BODY_WRAPPED?", "base64, a wrong token", { ...wrapped(base64), authToken: OLD_TOKEN }),
     row("URL_WHITESPACE", "a line break in the variable", given(`${url}\n`)),
     row("TOKEN_WHITESPACE", "quotes around the token", { authToken: `"${AUTH_TOKEN}"` }),
     row("TOKEN_OTHER", "a rotation", { authToken: OLD_TOKEN, candidateTokens: [AUTH_TOKEN] }),
