@@ -41,6 +41,12 @@ it("responds 413 to an endless body without reading on", async () => {
   expect(cancel).toHaveBeenCalled();
 });
 
+it("responds 415 to a body without a type", async () => {
+  const request = streamed(new Blob([good().body ?? ""]).stream());
+  request.headers.delete("content-type");
+  expect(await createReceiver().push.fetch(request)).toHaveProperty("status", 415);
+});
+
 it("responds 400 to a body that breaks off", async () => {
   const { push, errors } = createReceiver();
   const pull = (body: ReadableStreamDefaultController) => body.error(new Error("gone"));
