@@ -1,6 +1,6 @@
 import { tracingChannel } from "node:diagnostics_channel";
 import { pushWebhooks } from "express-push-verification";
-import { TRACE_NAMES } from "../../../lib/core/observability/diagnostics";
+import { trace, TRACE_NAMES } from "../../../lib/core/observability/diagnostics";
 import { silent } from "../../support/receivers";
 import { AUTH_TOKEN, eventRequest, PUBLIC_URL, toWebRequest } from "../../support/webhook-requests";
 
@@ -21,6 +21,12 @@ it("traces receive and handle without user data", async () => {
   const uuid = "u1";
   const request = eventRequest("challenge.approved", { uuid });
   const response = await push.fetch(toWebRequest(request));
+  for (const name of ["store", "poll"] as const)
+    await trace(
+      name,
+      () => ({ name }) as never,
+      async () => {},
+    );
   for (const one of ends) one.unsubscribe(listen);
   channels[0]!.start.unsubscribe(activate);
   await push.fetch(toWebRequest(request));
@@ -34,5 +40,9 @@ it("traces receive and handle without user data", async () => {
     ["handle:start", handle],
     ["handle:asyncEnd", handle],
     ["receive:asyncEnd", receive],
+    ...["store", "poll"].flatMap((name) => [
+      [`${name}:start`, { name }],
+      [`${name}:asyncEnd`, { name }],
+    ]),
   ]);
 });
