@@ -9,7 +9,7 @@ import {
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
 import type { QueuedEvent } from "../../../lib/core/delivery/event-queue";
 import { createReceiver } from "../../support/receivers";
-import { never, nextTurn, until } from "../../support/waiting";
+import { never, nextTurn } from "../../support/waiting";
 import { send as sendTo, startServer, stopServers } from "../../support/servers";
 import {
   AUTH_TOKEN,

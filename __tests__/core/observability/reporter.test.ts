@@ -46,8 +46,8 @@ describe("Reporter", () => {
     const reports = new Reporter(logger);
     for (const [code, level, isFailure] of ERRORS) {
       const error = errorOf(code);
-      const { status, parameter } = error;
-      const names = { code, status, ...(code === "PAYLOAD_AMBIGUOUS" && { parameter }) };
+      const { status } = error;
+      const names = { code, status, ...(code === "PAYLOAD_AMBIGUOUS" && { parameter: "zone" }) };
       for (const [atMs, isExplained] of [
         [0, true],
         [59_999, false],
