@@ -48,7 +48,7 @@ it.each<[string, Confirm, code: string, calledMs: number[], abortedMs: number[]]
     context.signal.addEventListener("abort", () => note(1));
     return confirm(asked, context);
   });
-  const failed = confirmUntil(event, "zone", startMs + 8_000).catch(Object);
+  const failed = confirmUntil(event, "zone", Infinity).catch(Object);
   await jest.advanceTimersByTimeAsync(8_000);
   expect(await failed).toHaveProperty("code", code);
   if (code === "NOT_CONFIRMED")

@@ -5,6 +5,7 @@ import {
   parsePushEvent,
   PUSH_EVENT_TYPES,
 } from "express-push-verification";
+import { listEventPairs } from "../../../lib/core/event/event-parameters";
 import { parseEvent } from "../../../lib/core/event/parse";
 import { words } from "../../support/attacker-texts";
 import { ACCOUNT_SID, eventPairs, CHALLENGE_SID } from "../../support/webhook-requests";
@@ -271,4 +272,14 @@ it.each([
   const types = [...PUSH_EVENT_TYPES, "factor.suspended", "toString"];
   const events = types.map((type) => parseEvent(eventPairs(type)));
   expect(events.filter(isOne).map(({ type }) => type)).toEqual(expected);
+});
+
+it("an event of a factor has no parameter of challenges, one of an unknown type all", () => {
+  const texts = { uuid: "", factor_type: "push", challenge_sid: "YC" };
+  expect(listEventPairs("v1", { ...texts, type: "factor.created" })).toEqual([
+    ["uuid", ""],
+    ["type", "factor.created"],
+  ]);
+  const unknown = { ...texts, type: "user.created" };
+  expect(Object.fromEntries(listEventPairs("v2", unknown))).toEqual(unknown);
 });

@@ -63,6 +63,7 @@ describe("Reporter", () => {
       }
     }
     now.mockRestore();
+    expect(warnings.list()).toEqual([]);
   });
 
   it.each(ERRORS)("reports %s of level %s to onError: %j", (code, _level, isFailure) => {

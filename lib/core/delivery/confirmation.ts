@@ -73,15 +73,12 @@ export function createConfirmation(confirm: Confirm) {
     ambiguity: string | undefined,
     deadlineAtMs: number,
   ): Promise<void> {
+    // The signal of the last call aborts with it.
+    const endsAtMs = Math.min(performance.now() + CONFIRM_FOR_MS, deadlineAtMs);
     const call = () =>
-      callConfirm(
-        confirm,
-        event,
-        ambiguity,
-        Math.min(CONFIRM_MS, deadlineAtMs - performance.now()),
-      );
+      callConfirm(confirm, event, ambiguity, Math.min(CONFIRM_MS, endsAtMs - performance.now()));
     try {
-      await retry(call, deadlineAtMs);
+      await retry(call, endsAtMs);
     } catch (error) {
       const { code, cause } = error as WebhookError;
       const isLate = code === "CONFIRM_UNAVAILABLE" && isPending(cause);
