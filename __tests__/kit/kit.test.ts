@@ -413,3 +413,11 @@ it.each([
   expect(right.map(accepts)).toEqual(right.map(() => true));
   expect(wrong.map(accepts)).toEqual(wrong.map(() => false));
 });
+
+it("a deadline of work that fails leaves no timer", async () => {
+  const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
+  const before = timers();
+  const failed = settleWithin(Promise.reject(new Error("failed")), { deadlineMs: 60_000 });
+  await expect(failed).rejects.toThrow("failed");
+  expect(timers()).toBe(before);
+});

@@ -26,8 +26,8 @@ afterEach(async () => {
 
 const IDENTITY = "user-7f3a-22";
 const UUID = "5d4bf6a2-0c1e-4b6b-9a52-3d0f5f6a7b8c";
-const approval = (overrides: Record<string, string> = {}, authToken = AUTH_TOKEN) =>
-  eventRequest("challenge.approved", { uuid: UUID, ...overrides }, { authToken });
+const approval = (overrides: Record<string, string> = {}) =>
+  eventRequest("challenge.approved", { uuid: UUID, ...overrides });
 
 function start(options: Partial<PushWebhooksOptions>) {
   const receiver = createReceiver(options);
@@ -168,19 +168,14 @@ describe("option confirm", () => {
     const store = async (queued: QueuedEvent) => (stored.push(queued), "new" as const);
     const queue = { store, outcomes: createMemoryOutcomes() };
     const confirm = jest.fn(() => false);
-    const authToken = ["next", AUTH_TOKEN];
-    const { receive } = start({ confirm, handlers: createHandlers(), queue, authToken });
-    const added = authToken.map((token) => approval({ zone: "eu" }, token));
-    for (const request of [approval(), eventRequest("factor.created"), ...added])
+    const { receive } = start({ confirm, handlers: createHandlers(), queue });
+    for (const request of [approval(), eventRequest("factor.created"), approval({ zone: "eu" })])
       expect(await receive(request)).toBe(200);
-    const zone: unknown = expect.stringContaining("zone");
     expect(stored.map((one) => [one.needsConfirmation, one.ambiguity])).toEqual([
       [true, undefined],
       [false, undefined],
-      [true, zone],
-      [true, zone],
+      [true, expect.stringContaining("zone")],
     ]);
-    expect(stored[3]?.listOtherHashes?.()).toEqual([stored[2]?.contentHash]);
     expect(confirm).not.toHaveBeenCalled();
   });
 });

@@ -83,15 +83,6 @@ describe("waits", () => {
     expect(await app.wait()).toEqual(outcome);
   });
 
-  it("keep the service's word when the request comes late", async () => {
-    const app = start();
-    approve();
-    const outcome = await app.wait();
-    await deliver(app);
-    expect(app.events).toMatchObject([{ type: "challenge.approved" }]);
-    expect(await app.wait()).toEqual(outcome);
-  });
-
   it("resolve by a request that comes after the wait began", async () => {
     const app = start();
     const waiting = app.wait();

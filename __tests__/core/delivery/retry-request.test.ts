@@ -2,7 +2,6 @@ import { inspect } from "node:util";
 import { WebhookError } from "../../../lib/core/errors/webhook-error";
 import { never } from "../../support/waiting";
 import { useChannels } from "../../support/channels";
-import { settleWithin } from "../../../lib/kit/closing";
 import {
   createRequestRetry,
   type RequestRetryOptions,
@@ -79,12 +78,4 @@ describe("createRequestRetry", () => {
     jest.useRealTimers();
     expect(await tried).toBe(found);
   });
-});
-
-it("a deadline of work that fails leaves no timer", async () => {
-  const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
-  const before = timers();
-  const failed = settleWithin(Promise.reject(new Error("failed")), { deadlineMs: 60_000 });
-  await expect(failed).rejects.toThrow("failed");
-  expect(timers()).toBe(before);
 });
