@@ -1,10 +1,11 @@
+import type { DedupeClaim } from "express-push-verification";
 import type { DeliveryResult } from "../../../lib/core/event/event";
 import type { QueuedEvent } from "../../../lib/core/delivery/event-queue";
 import { eventFixture } from "express-push-verification/testing";
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
 import { useChannels } from "../../support/channels";
 import { createReceiver } from "../../support/receivers";
-import { createGate } from "../../support/waiting";
+import { createGate, never } from "../../support/waiting";
 import { ACCOUNT_SID, AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../../support/webhook-requests";
 
 describe("an outcome", () => {
@@ -40,6 +41,32 @@ it("with dedupe: false, each delivery runs the handlers", async () => {
   const request = eventRequest("factor.created");
   for (let delivery = 0; delivery < 3; delivery++) expect(await receive(request)).toBe(200);
   expect(events).toHaveLength(3);
+});
+
+describe("the time of", () => {
+  beforeEach(() => void jest.useFakeTimers());
+  afterEach(() => void jest.useRealTimers());
+
+  it("handlers ends after handlerTimeoutMs, also before the deadline", async () => {
+    const { push, receive, failed } = createReceiver({ handlerTimeoutMs: 50 });
+    push.on("factor.created", never);
+    const status = receive(eventRequest("factor.created"));
+    await jest.advanceTimersByTimeAsync(50);
+    expect(failed).toEqual(["HANDLER_TIMEOUT"]);
+    expect(await status).toBe(500);
+  });
+
+  it("a claim is a minute, or ends 10 s after the last attempt to mark it", async () => {
+    const leases: number[] = [];
+    const claim = ({ leaseMs }: DedupeClaim) => (leases.push(leaseMs), "done" as const);
+    const dedupe = { claim, complete() {}, release() {} };
+    const before = { acknowledge: "before", handlerTimeoutMs: 60_000 } as const;
+    for (const options of [{}, before]) {
+      const { receive } = createReceiver({ dedupe, deadlineMs: 14_000, ...options });
+      expect(await receive(eventRequest("factor.created"))).toBe(200);
+    }
+    expect(leases).toEqual([60_000, 92_000]);
+  });
 });
 
 describe("a receiver with a queue", () => {
