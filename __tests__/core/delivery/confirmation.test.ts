@@ -168,7 +168,11 @@ describe("option confirm", () => {
     const store = async (queued: QueuedEvent) => (stored.push(queued), "new" as const);
     const queue = { store, outcomes: createMemoryOutcomes() };
     const confirm = jest.fn(() => false);
-    const { receive } = start({ confirm, handlers: createHandlers(), queue });
+    const handlers = createHandlers();
+    const { receive } = start({ confirm, handlers, queue });
+    const other = () => true;
+    expect(() => start({ confirm: other, handlers, queue })).toThrow(TypeError);
+    expect(() => start({ confirm: other, handlers })).not.toThrow();
     for (const request of [approval(), eventRequest("factor.created"), approval({ zone: "eu" })])
       expect(await receive(request)).toBe(200);
     expect(stored.map((one) => [one.needsConfirmation, one.ambiguity])).toEqual([
