@@ -94,6 +94,18 @@ it("causes no unhandled rejection when the caller does not await a failure", asy
   expect(unhandled).not.toHaveBeenCalled();
 });
 
+it("knows equal content that another token signed, during the run and after it", async () => {
+  const { deliver } = start();
+  const gate = createGate();
+  const first = deliver(keyOf("a"), () => gate.opened);
+  const rotated = { ...keyOf("a", "two"), listOtherHashes: () => ["else", "hash"] };
+  const during = [deliver(rotated), deliver(keyOf("a", "three"))];
+  gate.open();
+  expect(await Promise.all([first, ...during])).toEqual(["new", "duplicate", "conflict"]);
+  expect(await deliver(rotated)).toBe("duplicate");
+  expect(await deliver(keyOf("a", "three"))).toBe("conflict");
+});
+
 it("completes one claim after the run for all deliveries during it", async () => {
   const { store, log } = createScripted("new");
   const { deliver } = start(store);

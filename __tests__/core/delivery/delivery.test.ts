@@ -47,6 +47,37 @@ describe("the time of", () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
+  const published = useChannels("stored", "handled");
+
+  it("storing and handling is published, and handlers get their context", async () => {
+    const type = "factor.created";
+    const store = async (_queued: QueuedEvent, deadlineAtMs: number) => {
+      expect(deadlineAtMs).toBe(performance.now() + 9_000);
+      jest.advanceTimersByTime(5);
+      return "new" as const;
+    };
+    const health = async () => ({ status: "degraded" as const });
+    const settings = {
+      authToken: ["next", AUTH_TOKEN],
+      publicUrl: ["https://new.example.test/a", "https://new.example.test/b", PUBLIC_URL],
+      name: "login",
+      deadlineMs: 9_000,
+    };
+    const queue = { store, health, outcomes: createMemoryOutcomes() };
+    const stored = createReceiver({ ...settings, queue });
+    const handled = createReceiver(settings);
+    const handler = jest.fn((..._given) => void jest.advanceTimersByTime(7));
+    handled.push.onAny(handler);
+    for (const one of [stored, handled]) expect(await one.receive(eventRequest(type))).toBe(200);
+    expect(published).toEqual([
+      ["stored", { type, durationMs: 5 }],
+      ["handled", { type, attempt: 1, durationMs: 7 }],
+    ]);
+    const context = { attempt: 1, authTokenIndex: 1, publicUrlIndex: 2, receiver: "login" };
+    expect(handler.mock.calls[0]?.[1]).toMatchObject(context);
+    expect(await stored.push.health()).toHaveProperty("status", "degraded");
+  });
+
   it("handlers ends after handlerTimeoutMs, also before the deadline", async () => {
     const { push, receive, failed } = createReceiver({ handlerTimeoutMs: 50 });
     push.on("factor.created", never);

@@ -18,7 +18,7 @@ it("reads all entries in their order, or those after a position", async () => {
   const journal = new MemoryJournal();
   journal.append(createStep("a", ""));
   const { position, hasMore } = await journal.read();
-  expect(hasMore).toBe(false);
+  expect([hasMore, journal.isShared]).toEqual([false, false]);
   journal.append(createStep("b", ""));
   const change: NewEntry = { kind: "change", atMs: 1, status: 200, share: "" };
   process.env.PUSH_BUILD = "42";

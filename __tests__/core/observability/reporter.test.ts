@@ -131,12 +131,15 @@ describe("Reporter", () => {
     reports.onError(broken);
     reports.onError(() => Promise.reject("hush"));
     reports.onError(last);
+    reports.onRejected(broken);
+    reports.onRejected(last);
     for (let times = 0; times < 10; times++) {
       reports.error(errorOf("HANDLER_FAILED"));
+      reports.rejected(errorOf("STORE_UNAVAILABLE"), request, 1, noCapture);
       reports.delivered(event, "new");
       await nextTurn();
     }
-    expect(last).toHaveBeenCalledTimes(10);
+    expect(last).toHaveBeenCalledTimes(30);
     expect(warnings.listCodes()).toEqual(Array(3).fill("LISTENER_FAILED"));
     const texts = warnings.listMessages();
     expect(texts.filter((text) => text.includes("RangeError"))).toHaveLength(2);
