@@ -89,6 +89,7 @@ describe("ChallengeWaits", () => {
     const waits = Array.from({ length: 11 }, () => wait(good));
     const settled = Promise.allSettled(waits);
     await expect(waits[0]).rejects.toHaveProperty("code", "OVERLOADED");
+    await expect(waits[0]).rejects.toThrow(" 10 waits");
     expect(listPending()).toHaveLength(10);
     await outcomes.record("login", outcome);
     const [, ...rest] = await settled;
@@ -201,6 +202,7 @@ describe("Waiters", () => {
     await expect(aborted).rejects.toBe("stopped");
     const late = waiters.wait({ ...longWait("a"), timeoutMs: 5 });
     await expect(late).rejects.toMatchObject({ code: "CHALLENGE_TIMEOUT", status: 504 });
+    await expect(late).rejects.toThrow(" 5 ms");
     expect(waiters.has(keyOf("a"))).toBe(false);
   });
 
@@ -236,6 +238,7 @@ describe("Waiters", () => {
     expect(waiters.has(keyOf("a"))).toBe(true);
     const [second, third] = ["b", "c"].map((sid) => waiters.wait(longWait(sid)));
     await expect(first).rejects.toMatchObject({ code: "OVERLOADED", status: 503 });
+    await expect(first).rejects.toThrow(" 2 waits");
     for (const sid of ["b", "c"]) waiters.resolve(keyOf(sid), outcome);
     expect(await Promise.all([second, third])).toEqual([outcome, outcome]);
   });

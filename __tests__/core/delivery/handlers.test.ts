@@ -240,7 +240,7 @@ describe("dispatch", () => {
       ({ signal } = given);
       return new Promise((_resolve, reject) => (fail = reject));
     };
-    await expect(dispatchTo([handler], 15)).rejects.toMatchObject({ code: "HANDLER_TIMEOUT" });
+    await expect(dispatchTo([handler], 15)).rejects.toThrow(" 15 ms");
     expect(signal.reason).toMatchObject({ code: "HANDLER_TIMEOUT", status: 500 });
     // A late failure is no unhandled rejection.
     fail(new Error("late"));

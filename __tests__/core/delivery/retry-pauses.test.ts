@@ -29,6 +29,7 @@ it("retries for 8 s, after a pause of 25 ms that doubles up to 500 ms", async ()
   createRequestRetry()(once).catch(Object);
   await jest.advanceTimersByTimeAsync(8_010);
   expect(await failed).toHaveProperty("code", "STORE_UNAVAILABLE");
+  expect(String(await failed)).toContain(" 8001 ms");
   expect(times.slice(0, 8)).toEqual([0, 45, 115, 235, 455, 875, 1_395, 1_915]);
   expect(times.at(-1)).toBe(8_000);
   expect(once).toHaveBeenCalledTimes(1);

@@ -34,7 +34,7 @@ describe("createRequestRetry", () => {
   const token = { code: "TOKEN_UNAVAILABLE", what: "the resolver" } as const;
   it.each<[string, RequestRetryOptions, string]>([
     ["STORE_UNAVAILABLE", { retryForMs: 30 }, "A store"],
-    ["OVERLOADED", { maxRetrying: 0 }, "a store"],
+    ["OVERLOADED", { maxRetrying: 0 }, "0 webhook requests already wait for a store"],
     ["TOKEN_UNAVAILABLE", { retryForMs: 30, ...token }, "The"],
     ["OVERLOADED", { maxRetrying: 0, ...token }, "the resolver"],
   ])("rejects with %s and a cause without arguments for %j", async (code, options, text) => {
