@@ -300,7 +300,7 @@ describe("dispatch", () => {
   });
 });
 
-it.each([undefined, null, "x", {}, { type: "x" }, { ...event, params: undefined }])(
+it.each([undefined, null, "x", {}, { type: "x" }, { ...event, params: 1 }, { ...event, type: "" }])(
   "push.dispatch rejects %j, which is no event, with a TypeError",
   async (value) => {
     const dispatched = pushWebhooks(options).dispatch(value as never);
