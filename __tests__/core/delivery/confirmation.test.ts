@@ -100,6 +100,7 @@ describe("option confirm", () => {
     ["returns false", () => false, 403, "NOT_CONFIRMED"],
     ["returns pending", () => "pending", 403, "NOT_CONFIRMED"],
     ["fails", fail, 503, "CONFIRM_UNAVAILABLE"],
+    ["returns another value", () => "true" as "pending", 503, "CONFIRM_UNAVAILABLE"],
   ];
   it.each(
     unsure.flatMap((row) => [
@@ -127,20 +128,6 @@ describe("option confirm", () => {
       expect(events).toHaveLength(1);
     },
   );
-
-  it.each<[string, () => unknown]>([
-    ["fails", () => Promise.reject(new Error("down"))],
-    ["returns another value", () => "true"],
-  ])("accepts a redelivery after 503 when confirm %s", async (_, down) => {
-    let isDown = true;
-    const confirm = (() => (isDown ? down() : true)) as Confirm;
-    const { receive, events, failed } = start({ deadlineMs: 900, confirm });
-    expect(await receive(approval())).toBe(503);
-    expect(failed).toEqual(["CONFIRM_UNAVAILABLE"]);
-    isDown = false;
-    expect(await receive(approval())).toBe(200);
-    expect(events).toHaveLength(1);
-  });
 
   it("leaves 500 ms of the deadline for the mark", async () => {
     jest.useFakeTimers();
