@@ -190,13 +190,6 @@ describe("an event whose text can be read in another way", () => {
     expect(await trusting.receive(eventRequest(...given))).toBe(200);
     expect(trusting.events).toMatchObject([{ type }]);
     expect(readings).toEqual([expect.any(String)]);
-    const doubting = start({ confirm: () => false });
-    expect(await doubting.receive(eventRequest(...given))).toBe(403);
-    const alone = start({});
-    expect(await alone.receive(eventRequest(...given))).toBe(400);
-    expect(doubting.events).toEqual([]);
-    expect(alone.events).toEqual([]);
-    expect(alone.rejected).toEqual(["PAYLOAD_AMBIGUOUS"]);
   });
 
   it("is rejected without asking if its type is unknown", async () => {
