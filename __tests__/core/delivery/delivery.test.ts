@@ -43,13 +43,13 @@ it("with dedupe: false, each delivery runs the handlers", async () => {
   expect(events).toHaveLength(3);
 });
 
-describe("the time of", () => {
+describe("with a clock of the test", () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
   const published = useChannels("stored", "handled");
 
-  it("storing and handling is published, and handlers get their context", async () => {
+  it("a store or handlers get the context of their request", async () => {
     const type = "factor.created";
     const store = async (_queued: QueuedEvent, deadlineAtMs: number) => {
       expect(deadlineAtMs).toBe(performance.now() + 9_000);

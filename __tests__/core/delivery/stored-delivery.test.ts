@@ -49,7 +49,7 @@ it.each([
   },
 );
 
-it("passes what was stored to handlers and traces, and confirms no other event", async () => {
+it("passes what was stored to handlers and traces without a confirmation", async () => {
   const [handler, confirm, listen] = [jest.fn(), jest.fn(), jest.fn()];
   const traced = tracingChannel("express-push-verification:handle").start;
   traced.subscribe(listen);
@@ -122,7 +122,7 @@ it.each<[WorkOptions, number]>([
   expect(failed.mock.calls).toMatchObject([[{ durationMs }]]);
 });
 
-it("has room for 16 events by default, and says since when", async () => {
+it("says since when it has room: for 16 events by default", async () => {
   jest.useFakeTimers();
   const gate = createGate();
   const worker = start(

@@ -8,7 +8,7 @@ const { account_sid: accountSid, entity_identity: entityIdentity } = event;
 const outcomes = new StoredOutcomes(1, (key) => `hash of ${key}`);
 const written = outcomes.write("account", toOutcome(event));
 
-it("writes outcomes of challenges that need no confirmation, and wakes the waits for them", async () => {
+it("writes outcomes that wake their waits, without those to be confirmed", async () => {
   const queued = { event, authenticatedAccount: "account" } as never as QueuedEvent;
   expect(outcomes.writeOf(queued)?.key).toBe(written.key);
   expect(outcomes.writeOf({ ...queued, needsConfirmation: true })).toBeUndefined();
