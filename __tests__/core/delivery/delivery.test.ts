@@ -78,7 +78,7 @@ describe("with a clock of the test", () => {
     expect(await stored.push.health()).toHaveProperty("status", "degraded");
   });
 
-  it("handlers ends after handlerTimeoutMs, also before the deadline", async () => {
+  it("handlers end after handlerTimeoutMs, also before the deadline", async () => {
     const { push, receive, failed } = createReceiver({ handlerTimeoutMs: 50 });
     push.on("factor.created", never);
     const status = receive(eventRequest("factor.created"));
@@ -87,7 +87,7 @@ describe("with a clock of the test", () => {
     expect(await status).toBe(500);
   });
 
-  it("a claim is a minute, or ends 10 s after the last attempt to mark it", async () => {
+  it("a claim lasts a minute, or until 10 s after the last attempt to mark it", async () => {
     const leases: number[] = [];
     const claim = ({ leaseMs }: DedupeClaim) => (leases.push(leaseMs), "done" as const);
     const dedupe = { claim, complete() {}, release() {} };
