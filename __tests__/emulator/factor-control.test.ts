@@ -44,13 +44,17 @@ describe("factors and challenges", () => {
       () => emulator.createFactor({ entity_identity: "\uD800" }),
       () => emulator.createFactor({ friendly_name: "\uDC00" }),
       () => emulator.createFactor({ name: "x" } as object),
+      () => emulator.createFactor({ entity_identity: "" }),
+      () => emulator.createFactor({ factor_type: "" }),
+      () => emulator.createChallenge({ factor_sid, expiration_date: "now" }),
       () => emulator.createFactor({ metadata: "{}" as never }),
       () => emulator.createChallenge({ factor_sid, hidden_details: { deep } }),
-      () => emulator.createChallenge({ factor_sid, details: { message: "x".repeat(20_000) } }),
+      () => emulator.createChallenge({ factor_sid, details: { message: "x".repeat(16_371) } }),
       () => emulator.createChallenge({} as never),
     ]) {
       expect(create).toThrow(expect.objectContaining({ serviceCode: 60200 }));
     }
+    emulator.createChallenge({ factor_sid, details: { message: "x".repeat(16_370) } });
   });
 
   it("do not change with their arguments or results", async () => {

@@ -1,6 +1,8 @@
-import { createEmulator } from "express-push-verification/emulator";
+import { AS_PUBLIC_SERVICE, createEmulator } from "express-push-verification/emulator";
 import { resolveEmulatorOptions } from "../../lib/emulator/options";
+import { createFaults } from "../../lib/emulator/outbound/faults";
 import { createAccessTokens } from "../../lib/emulator/resources/access-tokens";
+import { Entities } from "../../lib/emulator/resources/entities";
 import { faultSchema } from "../../lib/emulator/resources/schemas";
 
 describe("createEmulator", () => {
@@ -52,6 +54,14 @@ describe("createEmulator", () => {
     expect(createEmulator(given).createWebhook({ webhook_url }).webhook_method).toBe("GET");
   });
 
+  it("may begin as the public service is", () => {
+    expect(resolveEmulatorOptions(AS_PUBLIC_SERVICE)).toMatchObject({
+      signatureHeader: "X-Twilio-Signature",
+      contentType: "application/x-www-form-urlencoded",
+      identities: "reject",
+    });
+  });
+
   it.each<[name: string, value: unknown, message?: string, more?: object]>([
     ["accountSid", `VA${"0".repeat(32)}`],
     ["authToken", ""],
@@ -60,8 +70,10 @@ describe("createEmulator", () => {
     ["keys", { sid: "SK" }],
     ["keys", [{ type: "root", secret: "s3cret" }]],
     ["keys", Array(2).fill({ sid: `SK${"1".repeat(32)}` }), "same sid"],
+    ["keys", [{ secret: "" }]],
     ["keys", [{}], "maxKeys must be at least 1", { maxKeys: 0 }],
     ["webhooks", [{}]],
+    ["webhooks", [{ webhook_url: "http://a", event_types: [] }]],
     ["webhooks", [{ webhook_url: "localhost:3000/x" }], "0.webhook_url (must be an absolute"],
     ["allowedHosts", "emulator"],
     ["allowedHosts", ["http://emulator"]],
@@ -73,7 +85,10 @@ describe("createEmulator", () => {
     ["connectTimeoutMs", 0],
     ["totalTimeoutMs", 1.5],
     ["connectionRetries", -1],
+    ["connectionRetries", 101],
     ["maxDeliveries", 0],
+    ["maxDeliveries", 1_000_001],
+    ["maxKeys", 1_000_001],
     ["maxKeys", "many"],
     ["now", 5],
     ["authtoken", "s3cret", '"authToken"'],
@@ -98,6 +113,30 @@ it.each<[fault: { kind: string }, defaults: object, ...wrong: object[]]>([
   expect(faultSchema.parse(fault)).toEqual({ ...fault, times: 1, ...defaults });
   for (const fields of wrong)
     expect(faultSchema.safeParse({ ...fault, ...fields }).success).toBe(false);
+});
+
+it("takes one fault of each kind for a request", () => {
+  const faults = createFaults();
+  for (const kind of ["delay", "delay", "old-token"] as const) faults.inject({ kind });
+  const taken = [1, 2, 3].map(() => Object.keys(faults.take("factor.created")));
+  expect(taken).toEqual([["delay", "old-token"], ["delay"], []]);
+});
+
+it("keeps the newest 100,000 entities, factors and challenges", () => {
+  const entities = new Entities(Date.now, "reject", () => {});
+  const [first, second] = Array.from({ length: 100_001 }, (_, index) => {
+    const fields = { factor_type: "push", friendly_name: "a", config: {} };
+    const factor = entities.createFactor(`user-${index}-aa`, fields as never);
+    const challenge = entities.createChallenge(entities.markVerified(factor), {});
+    return { factor, challenge };
+  });
+  const find = ({ factor, challenge }: NonNullable<typeof first>) => [
+    entities.findEntity(factor.entity_identity),
+    entities.findFactor(factor.sid),
+    entities.findChallenge(challenge.sid),
+  ];
+  expect(find(first!)).toEqual([undefined, undefined, undefined]);
+  expect(find(second!)).not.toContain(undefined);
 });
 
 it("keeps the newest 10,000 access tokens", () => {

@@ -194,10 +194,14 @@ describe("the vendor's SDK", () => {
     const service = verify(emulator);
     const given = { identity: IDENTITY, factorType: "push" } as const;
     const created = await service.accessTokens.create(given);
-    expect(created).toMatchObject({ entityIdentity: IDENTITY, ttl: 60 });
+    const url = `${emulator.url}/v2/Services/${emulator.serviceSid}/AccessTokens/${created.sid}`;
+    expect(created).toMatchObject({ entityIdentity: IDENTITY, ttl: 60, url });
     const more = { ttl: 300, factorFriendlyName: "Phone" };
     expect(await service.accessTokens.create({ ...given, ...more })).toMatchObject(more);
-    expect(await service.accessTokens(created.sid).fetch()).toMatchObject({ token: created.token });
+    expect(await service.accessTokens(created.sid).fetch()).toMatchObject({
+      token: created.token,
+      url,
+    });
     const as: [string, string] = ["token", created.token];
     const phone = verify(emulator, as);
     const device = emulator.device();

@@ -121,7 +121,7 @@ const REJECTED: [path: string, form: Form, reason: string, ...values: (string | 
   [FACTORS, PUSH, "Config.NotificationPlatform", "sms"],
   [FACTORS, PUSH, "Config.NotificationToken", "x".repeat(31), "x".repeat(256)],
   [FACTORS, PUSH, "Metadata", "{", '{"a":1}', JSON.stringify({ a: "x".repeat(1024) })],
-  [FACTORS, TOTP, "Binding.Secret", "A".repeat(15), "a".repeat(16)],
+  [FACTORS, TOTP, "Binding.Secret", "A".repeat(15), "A".repeat(129), "a".repeat(16)],
   [FACTORS, TOTP, "Config.Alg", "md5"],
   [FACTORS, TOTP, "Config.TimeStep", "19", "61"],
   [FACTORS, TOTP, "Config.Skew", "-1", "3"],
@@ -189,7 +189,9 @@ describe("a challenge over REST", () => {
     const path = pathOf(emulator, `Entities/${IDENTITY}/Challenges/${sid}`);
     const pending = await callApi(emulator, "GET", path, { as: [username, secret] });
     expect(pending).toMatchObject({ status: 200, body: created });
-    expect(pending.headers.get("Service-Verify-Signature-Fields")).toContain("sid,");
+    expect(pending.headers.get("Service-Verify-Signature-Fields")).toBe(
+      "sid,entity_sid,identity,factor_sid,date_created,expiration_date,details,hidden_details",
+    );
     expect(created).toEqual({
       sid,
       account_sid: emulator.accountSid,
@@ -297,8 +299,23 @@ describe("a challenge over REST", () => {
     const notify = (form: Form) =>
       post(emulator, `${CHALLENGES}/${created.body.sid}/Notifications`, form);
     expectInvalid(await notify({ Ttl: "301" }), "Ttl");
-    const sid = expect.stringMatching(/^NT/) as string;
-    expect((await notify({})).body).toMatchObject({ sid, ttl: 300 });
+    expect((await notify({})).body).toEqual({
+      sid: expect.stringMatching(/^NT/),
+      account_sid: emulator.accountSid,
+      service_sid: emulator.serviceSid,
+      entity_sid: created.body.entity_sid,
+      identity: IDENTITY,
+      challenge_sid: created.body.sid,
+      priority: "high",
+      ttl: 300,
+      date_created: "2024-03-05T09:20:00Z",
+    });
+    emulator.denyChallenge(created.body.sid as string);
+    expect((await notify({})).status).toBe(409);
+    const answer = (length: number) =>
+      post(emulator, `${CHALLENGES}/${created.body.sid}`, { AuthPayload: "x".repeat(length) });
+    expectInvalid(await answer(5457), "AuthPayload");
+    expect((await answer(5456)).status).toBe(409);
   });
 
   it("has the header of another vendor", async () => {

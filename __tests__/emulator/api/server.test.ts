@@ -201,12 +201,16 @@ const [MAIN, STANDARD] = (["main", "standard"] as const).map((type, index) => {
 }) as [NewKey, NewKey];
 const KEYS = `${keysPath({ accountSid: ACCOUNT_SID } as Emulator)}.json`;
 const HOOKS = webhooksPath({ serviceSid: SERVICE_SID } as Emulator);
+const SERVICE = `/v2/Services/${SERVICE_SID}`;
 const HOOK = {
   FriendlyName: "login events",
   EventTypes: "factor.verified",
   WebhookUrl: "https://hooks.example.test/push/events",
 };
-const asJson = (body: string) => ({ body, headers: { "content-type": "application/json" } });
+const asJson = (body: string, type = "application/json") => ({
+  body,
+  headers: { "content-type": type },
+});
 const asForm = (body: string | Buffer) => ({
   body,
   headers: { "content-type": "application/x-www-form-urlencoded" },
@@ -214,6 +218,7 @@ const asForm = (body: string | Buffer) => ({
 
 const CHALLENGE = { "www-authenticate": 'Basic realm="API"' };
 
+const NO_HOOK = `The requested resource ${HOOKS.replace("/v2", "")}/YWx was not found`;
 type Row = [status: number, code: number | object, line: string, sent?: object, headers?: object];
 it.each<Row>([
   [401, errors.missingCredentials.body, `GET ${KEYS}`, { as: null }, CHALLENGE],
@@ -236,10 +241,17 @@ it.each<Row>([
   [405, errors.methodNotAllowed.body, `PUT ${KEYS}`, {}, { allow: "GET, POST" }],
   [405, 20004, `PATCH ${KEYS.replace(".", "/SKx.")}`, {}, { allow: "GET, POST, DELETE" }],
   [405, 20004, "PUT /_control/factors", { json: {} }],
-  ...["/", `/v2/Services/${SERVICE_SID}/RateLimits`, "/_control/nothing"].map((path): Row => {
+  ...["/", `${SERVICE}/RateLimits`, "/_control/nothing"].map((path): Row => {
     const message = `The emulator does not have GET ${path}`;
     return [501, { code: 20501, message }, `GET ${path}`];
   }),
+  ...[KEYS.replace(".", "x"), `/x${KEYS}`, `${KEYS}x`].map((path): Row => [
+    501,
+    20501,
+    `GET ${path}`,
+  ]),
+  [501, 20501, `POST ${SERVICE}`],
+  [501, 20501, `DELETE ${SERVICE}`],
   [400, errors.tooManyKeys.body, `POST ${KEYS}`],
   [400, 60200, `POST ${HOOKS}`, { form: { ...HOOK, FriendlyName: "" } }],
   [400, 60200, `POST ${HOOKS}`, { form: [...Object.entries(HOOK), ["FriendlyName", "b"]] }],
@@ -252,9 +264,15 @@ it.each<Row>([
   [400, 20001, "POST /_control/factors", asJson("{")],
   [400, 20001, "POST /_control/factors", asForm("{}")],
   [400, 60200, "POST /_control/factors", { json: { metadata: { a: 1 } } }],
-  [404, 20404, "POST /_control/factors/YFx/verify"],
+  [
+    404,
+    { message: "The requested resource /Factors/YFx was not found" },
+    "POST /_control/factors/YFx/verify",
+  ],
+  [404, { message: NO_HOOK }, `GET ${HOOKS}/YWx`],
   [400, 60200, "POST /_control/challenges", { json: {} }],
-  [400, 60200, "POST /_control/faults", { json: { kind: "explode" } }],
+  [400, 60200, "POST /_control/faults", asJson("{}", "Application/JSON; charset=utf-8")],
+  [400, 20001, "POST /_control/faults", asJson("{}", "application/jsonl")],
 ])("responds %i, %j to %s with %j", async (status, code, line, sent = {}, headers = {}) => {
   const sids = { accountSid: ACCOUNT_SID, authToken: AUTH_TOKEN, serviceSid: SERVICE_SID };
   const emulator = await startEmulator({ ...sids, keys: [MAIN, STANDARD], maxKeys: 2 });

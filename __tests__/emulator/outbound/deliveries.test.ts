@@ -1,6 +1,7 @@
 import type { Emulator, Fault } from "express-push-verification/emulator";
 import { encodeForm } from "../../support/webhook-requests";
 import { startEmulator, startReceiver, startTarget, stopEmulators } from "../../support/emulators";
+import { startSilentTls } from "../../support/servers";
 import { useWarnings } from "../../support/warnings";
 import { countTime, nextTurn, until } from "../../support/waiting";
 
@@ -159,6 +160,17 @@ describe("deliveries", () => {
     jest.useRealTimers();
     const failures = [{ code: "ECONNRESET" }, { code: "TIMEOUT" }];
     expect(emulator.deliveries).toMatchObject([{ failures, durationMs: 15_000 }]);
+  });
+
+  it("have a time-out for a connection", async () => {
+    const tls = await startSilentTls();
+    const webhooks = [{ webhook_url: tls.url }];
+    const emulator = await startEmulator({ webhooks, connectTimeoutMs: 1 });
+    emulator.createFactor();
+    await emulator.settled();
+    const failures = Array(2).fill({ code: "CONNECT_TIMEOUT" });
+    expect(emulator.deliveries).toMatchObject([{ failures }]);
+    tls.close();
   });
 
   it("are settled when those that began meanwhile have ended", async () => {

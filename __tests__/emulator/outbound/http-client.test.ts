@@ -47,6 +47,16 @@ describe("sendRequest", () => {
     expect(getEventListeners(signal, "abort")).toEqual([]);
   });
 
+  it.each(["before", "during"])("rejects when its signal is aborted %s it", async (when) => {
+    const aborted = new AbortController();
+    if (when === "before") aborted.abort("why");
+    const sent = jest.fn(() => aborted.abort("why"));
+    const failed = send(await startTarget(sent), { signal: aborted.signal });
+    await expect(failed).rejects.toEqual(failure("ABORTED", false));
+    await expect(failed).rejects.toHaveProperty("cause", "why");
+    expect(sent).toHaveBeenCalledTimes(when === "before" ? 0 : 1);
+  });
+
   const settings = { authToken: "hush", publicUrl: "http://127.0.0.1:9/" };
   it.each<[request: object, options?: object, message?: RegExp]>([
     [{}, { timeoutMs: 0 }, /timeoutMs/],
