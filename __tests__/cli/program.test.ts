@@ -182,6 +182,15 @@ describe("trigger", () => {
       expect(written.stdout).toMatch(/^200 factor\.created v2 in \d{1,3}\.\d ms/);
     });
 
+    it("gives up after 2 s", async () => {
+      const { run, waitFor } = triggerAt(await findFreePort());
+      await waitFor(LATE, "stderr");
+      const startMs = performance.now();
+      jest.advanceTimersByTime(2_000);
+      expect(await run).toBe(1);
+      expect(performance.now() - startMs).toBeLessThan(10_000);
+    });
+
     it("ends at once when it is interrupted", async () => {
       const { run, interrupt, waitFor } = triggerAt(await findFreePort());
       await waitFor(LATE, "stderr");
@@ -357,7 +366,7 @@ describe("explain", () => {
   it.each<[first: string, line: string, headers: string[], given?: Given]>([
     [`1. URL_TRAILING_SLASH (proven), signed URL: ${url}`, `--url ${url}/`, [right]],
     // The URL, which is not shown, and not the token.
-    ["1. URL_PATH ", "", [right], another],
+    ["1. URL_PATH (possible): ", "", [right], another],
     ["1. TOKEN_WRONG ", `--received-url ${url}`, [right], another],
     ["1. TOKEN_ACCOUNT ", `--account-sid AC${"0".repeat(32)}`, [right], another],
     [

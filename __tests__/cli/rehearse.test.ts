@@ -99,6 +99,10 @@ it("rehearse follows no redirect, which would receive its header", async () => {
     1,
     expect.stringMatching(/200\. No admin/),
   ]);
+  const fetched = jest.spyOn(globalThis, "fetch").mockRejectedValue("down");
+  const failed = at("/down");
+  expect([await failed.run, failed.written.stderr]).toEqual([1, "push-webhooks: down\n"]);
+  fetched.mockRestore();
   const paths = ["/a/rehearsal", "/hang/rehearsal", "/page/rehearsal"];
   expect(seen).toEqual(paths.map((path) => [path, "hush"]));
 });

@@ -17,7 +17,7 @@ import { adaptConsole, createLogger } from "../../lib/kit/logger";
 import { MinuteCounters } from "../../lib/kit/minute-counters";
 import { DURATION_MS, HEADER_NAME, HOSTNAMES, LOGGER, sidRule } from "../../lib/kit/option-rules";
 import { listFlatPairs, pairHeaders } from "../../lib/kit/pairs";
-import { isPending } from "../../lib/kit/pending";
+import { andThen, isPending } from "../../lib/kit/pending";
 import { warnOnce } from "../../lib/kit/process-warning";
 import { within } from "../../lib/kit/response-timeout";
 import { callSafely } from "../../lib/kit/safe-call";
@@ -95,6 +95,7 @@ it.each<[what: string, found: unknown, expected: unknown]>([
       ["c", "d"],
     ],
   ],
+  ["andThen", andThen(1, String), "1"],
   [
     "isPending",
     [nextTurn(), Promise.resolve(), {}, null, 5].map((one: unknown) => isPending(one)),
@@ -185,6 +186,9 @@ it.each<[what: string, found: unknown, expected: unknown]>([
     })),
   ],
 ])("%s", (_what, found, expected) => expect(found).toEqual(expected));
+
+it("andThen awaits a promise", async () =>
+  expect(await andThen(Promise.resolve(1), String)).toBe("1"));
 
 it("pauseAfter takes up to the jitter away", () => {
   const pauses = { firstMs: 100, longestMs: 200, jitter: 0.5 };

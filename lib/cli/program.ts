@@ -28,7 +28,6 @@ export async function runProgram(args: readonly string[], terminal: Terminal): P
     )
     .option("--env <file>", "file of variables, as for node --env-file; before the subcommand")
     .enablePositionalOptions()
-    .showSuggestionAfterError()
     .exitOverride()
     .configureOutput({
       writeOut: (text) => void terminal.stdout.write(text),

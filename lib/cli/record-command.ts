@@ -138,7 +138,7 @@ function mask({ method, url, headers, body }: Capture): Capture {
 }
 
 function hideIdentity(form: string): string {
-  return form.replaceAll(/((?:^|[?&])entity_identity=)[^&#]*/g, "$1masked");
+  return form.replaceAll(/((?:^|[?&])entity_identity=)[^&]*/g, "$1masked");
 }
 
 function sendCapture({ method, url, headers, body }: Capture, to: string, signal: AbortSignal) {

@@ -29,7 +29,6 @@ interface TriggerOptions {
 
 const CONFIRM_REJECTS =
   "A receiver with confirm rejects this invented challenge: its 403, and in a queue no run of a handler, proves everything before confirm. push-webhooks rehearse proves the rest.";
-const TIMEOUT_MS = 15_000;
 const RETRY_FOR_MS = 2_000;
 const PAUSE_MS = 100;
 
@@ -106,12 +105,11 @@ function chooseIds(type: PushEventType, { set = [] }: TriggerOptions): Record<st
  */
 async function sendToLateReceiver(terminal: Terminal, request: WebhookRequest) {
   const { signal } = terminal;
-  const options = { connectTimeoutMs: TIMEOUT_MS, timeoutMs: TIMEOUT_MS, signal };
   const deadlineAtMs = performance.now() + RETRY_FOR_MS;
   for (let attempt = 1; ; attempt++) {
     const startMs = performance.now();
     try {
-      const response = await sendRequest(request, options);
+      const response = await sendRequest(request, { signal });
       return { response, durationMs: performance.now() - startMs };
     } catch (error) {
       const isRefused = error instanceof SendError && error.code === "ECONNREFUSED";
