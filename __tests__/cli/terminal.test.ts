@@ -69,7 +69,7 @@ it.each<[isSupported: boolean, env: object, found: RegExp, token?: string]>([
   [true, {}, /was not used\. Set NODE_USE_ENV_PROXY=1/],
   [true, { NODE_USE_ENV_PROXY: "1" }, /^(?!.*was not)/],
   [true, { PUSH_ACCOUNT_URL: undefined }, /^(?!.*was not)/],
-])("with support for proxies: %s, and %j, stderr has %s", async (isSupported, env, found) => {
+])("names a proxy that was not used, with support %s and %j: %s", async (isSupported, env, found) => {
   const flags = new Set(isSupported ? ["--use-env-proxy"] : []);
   const own = jest.spyOn(process, "allowedNodeEnvironmentFlags", "get").mockReturnValue(flags);
   const { run, written } = listKeys({ env: { ...unused, ...env }, token: "another-token" });

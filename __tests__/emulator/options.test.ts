@@ -126,7 +126,7 @@ it("keeps the newest 100,000 entities, factors and challenges", () => {
   const entities = new Entities(Date.now, "reject", () => {});
   const [first, second] = Array.from({ length: 100_001 }, (_, index) => {
     const fields = { factor_type: "push", friendly_name: "a", config: {} };
-    const factor = entities.createFactor(`user-${index}-aa`, fields as never);
+    const factor = entities.createFactor(`user-${index}-aa`, fields);
     const challenge = entities.createChallenge(entities.markVerified(factor), {});
     return { factor, challenge };
   });
