@@ -1,4 +1,8 @@
-import { AS_PUBLIC_SERVICE, createEmulator } from "express-push-verification/emulator";
+import {
+  AS_PUBLIC_SERVICE,
+  createEmulator,
+  EmulatorError,
+} from "express-push-verification/emulator";
 import { resolveEmulatorOptions } from "../../lib/emulator/options";
 import { createFaults } from "../../lib/emulator/outbound/faults";
 import { createAccessTokens } from "../../lib/emulator/resources/access-tokens";
@@ -113,6 +117,12 @@ it.each<[fault: { kind: string }, defaults: object, ...wrong: object[]]>([
   expect(faultSchema.parse(fault)).toEqual({ ...fault, times: 1, ...defaults });
   for (const fields of wrong)
     expect(faultSchema.safeParse({ ...fault, ...fields }).success).toBe(false);
+});
+
+it("an EmulatorError is written as JSON with its message", () => {
+  const json = JSON.stringify(new EmulatorError("NOT_FOUND", "m"));
+  const codes = { code: "NOT_FOUND", serviceCode: 20404, status: 404 };
+  expect(JSON.parse(json)).toEqual({ name: "EmulatorError", ...codes, message: "m" });
 });
 
 it("takes one fault of each kind for a request", () => {

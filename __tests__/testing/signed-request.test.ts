@@ -1,20 +1,13 @@
 import express from "express";
-import inject from "light-my-request";
 import request from "supertest";
-import fc from "fast-check";
 import {
   createHandlers,
-  PUSH_EVENT_TYPES,
   verifyPushRequest,
-  WebhookError,
   type PushWebhooksOptions,
   type VerifyOptions,
 } from "express-push-verification";
-import { signedRequest, type SignedRequest } from "express-push-verification/testing";
-import { listParameterNames, V2_PARAMETERS } from "../../lib/core/event/event-parameters";
-import { anyCharacter } from "../support/any-character";
+import { signedRequest } from "express-push-verification/testing";
 import { createReceiver } from "../support/receivers";
-import { startServer, stopServers } from "../support/servers";
 import {
   ACCOUNT_SID,
   AUTH_TOKEN as authToken,
@@ -44,23 +37,14 @@ describe("signedRequest", () => {
     expect(signedRequest({ ...options, publicUrl: url }, "factor.created").path).toBe(path);
   });
 
-  it("can be sent by supertest, light-my-request and fetch", async () => {
+  it("can be sent by supertest", async () => {
     const { push, events } = createReceiver();
     const app = express().use("/push", push);
-    const sign = (method?: "GET") => signedRequest(options, "challenge.approved", {}, { method });
-    const { path, headers, body = "" } = sign();
+    const { path, headers, body } = signedRequest(options, "challenge.approved");
     await request(app).post(path).set(headers).send(body).expect(200);
-    const get = sign("GET");
+    const get = signedRequest(options, "challenge.approved", {}, { method: "GET" });
     await request(app).get(get.path).set(get.headers).expect(200);
-    const { path: _, body: payload = "", ...second } = sign();
-    const injected = { ...second, method: "POST", payload } as const;
-    const response = await inject((req, res) => void push(req, res), injected);
-    expect(response.statusCode).toBe(200);
-    const { path: at, ...init } = sign();
-    const sent = fetch(`http://127.0.0.1:${await startServer(app)}${at}`, init as RequestInit);
-    expect(await sent).toHaveProperty("status", 200);
-    expect(events).toHaveLength(4);
-    await stopServers();
+    expect(events).toHaveLength(2);
   });
 
   it("overrides parameters: objects become JSON, undefined omits one", async () => {
@@ -99,54 +83,6 @@ describe("signedRequest", () => {
     expect(event.type).toBe("challenge.expired");
     expect(event.params).toContainEqual(["factor_risk_score", "12"]);
     expect(event.params.some(([name]) => name === "challenge_sid")).toBe(true);
-  });
-
-  const anyText = fc.oneof(
-    fc.string({ unit: anyCharacter, maxLength: 300 }),
-    fc
-      .array(fc.constantFrom(...V2_PARAMETERS, "AccountSid=", "bodySHA256=", "YC", "0".repeat(32)))
-      .map((parts) => parts.join("")),
-    fc.constantFrom("\ud800", "a".repeat(70_000)),
-  );
-  const anyRequest = fc.record({
-    type: fc.constantFrom(...PUSH_EVENT_TYPES),
-    version: fc.constantFrom("v1", "v2"),
-    method: fc.constantFrom("POST", "GET"),
-    overrides: fc.dictionary(
-      fc.constantFrom(...V2_PARAMETERS),
-      fc.option(anyText, { nil: undefined }),
-      {
-        maxKeys: 3,
-      },
-    ),
-    extraParams: fc.dictionary(anyText, anyText, { maxKeys: 2 }),
-  });
-
-  it("makes what the receiver accepts and reads as given, or throws the rejection", async () => {
-    const counts = { accepted: 0, rejected: 0 };
-    const property = async ({ type, version, method, overrides, extraParams }: Made) => {
-      const names = listParameterNames(type, version);
-      const known = Object.entries(overrides).filter(([name]) => names.includes(name as "uuid"));
-      const make = () =>
-        signedRequest(options, type, Object.fromEntries(known), { version, method, extraParams });
-      let made: SignedRequest;
-      try {
-        made = make();
-      } catch (error) {
-        expect(error instanceof TypeError || error instanceof WebhookError).toBe(true);
-        counts.rejected++;
-        return;
-      }
-      const { params } = await verifyPushRequest(made, options);
-      const given = new Map([...known, ...Object.entries(extraParams)]);
-      for (const [name, text] of given) {
-        expect(params.find(([one]) => one === name)?.[1]).toBe(text);
-      }
-      counts.accepted++;
-    };
-    type Made = typeof anyRequest extends fc.Arbitrary<infer Value> ? Value : never;
-    await fc.assert(fc.asyncProperty(anyRequest, property), { numRuns: 300 });
-    expect(Math.min(counts.accepted, counts.rejected)).toBeGreaterThan(20);
   });
 
   it.each<[code: string, overrides: object, more?: object, settings?: object]>([
