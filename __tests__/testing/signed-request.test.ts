@@ -50,7 +50,8 @@ describe("signedRequest", () => {
   it("overrides parameters: objects become JSON, undefined omits one", async () => {
     const made = signedRequest(options, "challenge.denied", {
       uuid: "mine",
-      entity_identity: "u1",
+      entity_identity: " u1",
+      factor_friendly_name: "",
       challenge_details: { message: "m" },
       challenge_hidden_details: { risk: 7 },
       challenge_metadata: "not JSON",
@@ -58,7 +59,8 @@ describe("signedRequest", () => {
     });
     expect(await verifyPushRequest(made, options)).toMatchObject({
       uuid: "mine",
-      entity_identity: "u1",
+      entity_identity: " u1",
+      factor_friendly_name: "",
       challenge_details: { message: "m" },
       challenge_hidden_details: { risk: 7 },
       issues: [{ param: "challenge_metadata" }],
