@@ -43,12 +43,38 @@ describe("FairMap", () => {
     expect(evicted).toEqual([0]);
   });
 
-  it("gives no room to a value over maxBytes", () => {
-    const map = createMap({ maxBytes: 3_000 });
-    map.add("A", "huge", 1, { bytes: 5_000 });
-    expect(map.get("A", "huge")).toBeUndefined();
-    map.add("A", "small", 1, { bytes: 1 });
-    expect(map.get("A", "small")).toBe(1);
+  // Its bytes, 218 for an entry, 750 for its owner, and two for each character of a key beyond ASCII.
+  it.each([
+    ["k", 974],
+    ["ab", 975],
+    ["é", 975],
+  ])("keeps an entry of the key %s in %i bytes", (key, maxBytes) => {
+    for (const lacking of [1, 0]) {
+      const map = createMap({ maxBytes: maxBytes - lacking });
+      map.add("A", key, 1, { bytes: 5 });
+      expect(map.get("A", key)).toBe(lacking === 1 ? undefined : 1);
+    }
+  });
+
+  it("uses the numbers of removed entries again", () => {
+    const values = new Map<number, number>();
+    const map = createMap({ values });
+    map.remove(map.add("A", "k", 1)!);
+    expect(values.size).toBe(0);
+    map.add("A", "l", 2);
+    expect([...values]).toEqual([[0, 2]]);
+  });
+
+  it("hashes with a random seed, which it takes with its first entry", () => {
+    const random = jest.spyOn(crypto, "getRandomValues");
+    jest.isolateModules(() => {
+      const { FairMap: Fresh } = jest.requireActual("../../lib/kit/fair-map");
+      const map = new Fresh({ maxEntries: 1 });
+      expect(random).toHaveBeenCalledTimes(0);
+      map.add("A", "k", 1);
+      expect(random).toHaveBeenCalledTimes(1);
+    });
+    random.mockRestore();
   });
 
   it("evicts the oldest of the owner with the most in the account with the most", () => {
