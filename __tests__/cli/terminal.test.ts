@@ -69,14 +69,17 @@ it.each<[isSupported: boolean, env: object, found: RegExp, token?: string]>([
   [true, {}, /was not used\. Set NODE_USE_ENV_PROXY=1/],
   [true, { NODE_USE_ENV_PROXY: "1" }, /^(?!.*was not)/],
   [true, { PUSH_ACCOUNT_URL: undefined }, /^(?!.*was not)/],
-])("names a proxy that was not used, with support %s and %j: %s", async (isSupported, env, found) => {
-  const flags = new Set(isSupported ? ["--use-env-proxy"] : []);
-  const own = jest.spyOn(process, "allowedNodeEnvironmentFlags", "get").mockReturnValue(flags);
-  const { run, written } = listKeys({ env: { ...unused, ...env }, token: "another-token" });
-  await run;
-  expect(written.stderr).toMatch(found);
-  own.mockRestore();
-});
+])(
+  "names a proxy that was not used, with support %s and %j: %s",
+  async (isSupported, env, found) => {
+    const flags = new Set(isSupported ? ["--use-env-proxy"] : []);
+    const own = jest.spyOn(process, "allowedNodeEnvironmentFlags", "get").mockReturnValue(flags);
+    const { run, written } = listKeys({ env: { ...unused, ...env }, token: "another-token" });
+    await run;
+    expect(written.stderr).toMatch(found);
+    own.mockRestore();
+  },
+);
 
 it("a proxy in the environment is used where Node.js can", async () => {
   const restore = jest.fn();
