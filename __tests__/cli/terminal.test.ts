@@ -72,12 +72,14 @@ it.each<[isSupported: boolean, env: object, found: RegExp, token?: string]>([
 ])(
   "names a proxy that was not used, with support %s and %j: %s",
   async (isSupported, env, found) => {
-    const flags = new Set(isSupported ? ["--use-env-proxy"] : []);
-    const own = jest.spyOn(process, "allowedNodeEnvironmentFlags", "get").mockReturnValue(flags);
+    const name = "allowedNodeEnvironmentFlags";
+    const own = Object.getOwnPropertyDescriptor(process, name)!;
+    const value = new Set(isSupported ? ["--use-env-proxy"] : []);
+    Object.defineProperty(process, name, { value, configurable: true });
     const { run, written } = listKeys({ env: { ...unused, ...env }, token: "another-token" });
     await run;
     expect(written.stderr).toMatch(found);
-    own.mockRestore();
+    Object.defineProperty(process, name, own);
   },
 );
 

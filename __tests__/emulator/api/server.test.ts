@@ -133,6 +133,9 @@ describe("the emulator's server", () => {
     const chunks = [head(authorizationOf(emulator)), Buffer.alloc(400_000)];
     const large = await sendRaw(portOf(emulator), chunks, { untilClosed: true });
     expect(large).toMatchObject({ status: 413, gaveUp: false });
+    const form = { FriendlyName: "x".repeat(262_144 - "FriendlyName=".length) };
+    const most = await callApi(emulator, "POST", `${keysPath(emulator)}.json`, { form });
+    expect(most).toHaveProperty("body.code", 20002);
   });
 
   // kit.test.ts has the other hosts and origins.

@@ -155,6 +155,7 @@ describe("deliveries", () => {
     });
     emulator.createWebhook({ webhook_url: `${url}/` });
     jest.useFakeTimers({ doNotFake: ["nextTick", "queueMicrotask", "setImmediate"] });
+    jest.advanceTimersByTime(5);
     emulator.createFactor();
     await emulator.settled();
     jest.useRealTimers();
