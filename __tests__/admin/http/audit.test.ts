@@ -7,6 +7,7 @@ import { createReceiver } from "../../support/receivers";
 import { until } from "../../support/waiting";
 import { startServer } from "../../support/servers";
 import { useUpstream } from "../../support/upstream";
+import { inspectReceiver } from "../../../lib/core/receiver/inspection";
 import { createMemoryQueue } from "../console/memory-queue";
 import { APPS, makeStaffApp, type StaffAppOptions } from "../staff-app";
 
@@ -53,7 +54,8 @@ const REJECTIONS: [options: StaffAppOptions, headers: Record<string, string>, co
 
 describe.each(APPS)("an audit on %s", (_name, makeApp) => {
   it.each(REJECTIONS)("has each write that is rejected: %j %j", async (options, headers, code) => {
-    const shown = { console: true, queue: createMemoryQueue([]), receiver: createReceiver().push };
+    const receiver = createReceiver().push;
+    const shown = { console: true, queue: createMemoryQueue([]), receiver };
     const actor = () => "mallory";
     const { call, audits } = makeStaffApp(upstream, { makeApp, actor, ...shown, ...options });
     for (const [line, action, sid] of WRITES) {
@@ -62,6 +64,9 @@ describe.each(APPS)("an audit on %s", (_name, makeApp) => {
       expect(audits.splice(0)).toEqual([{ action, actor: "mallory", sid, status, code }]);
       expect(body).toMatchObject({ status, code });
     }
+    const history = await inspectReceiver(receiver)?.openJournal().read();
+    const changes = history?.entries.filter(({ kind }) => kind === "change");
+    expect(changes).toHaveLength(options.readOnly === true ? WRITES.length : 0);
   });
 
   it("has a write whose client disconnected, once", async () => {

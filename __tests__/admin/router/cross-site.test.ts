@@ -78,13 +78,14 @@ it.each<[origin: string, outcome: string, host?: string]>([
 });
 
 const BEHIND = { Host: "127.0.0.1:3000", "X-Forwarded-Host": HOST, Origin: OWN };
-const CHAIN = { ...BEHIND, "X-Forwarded-Host": `${HOST}, 10.0.0.7:8080` };
+const CHAIN = { ...BEHIND, "X-Forwarded-Host": `${HOST} , 10.0.0.7:8080` };
 const FORGED = { "X-Forwarded-Host": "evil.example", Origin: FOREIGN };
 const SECURE = { "X-Forwarded-Proto": "https" };
 const INSECURE = `http://${HOST}`;
 it.each<[what: string, headers: Headers, trusts: unknown, outcome: string]>([
   ["Host of a trusted proxy", BEHIND, true, "created"],
   ["Host of a proxy that is trusted by its address", BEHIND, "loopback", "created"],
+  ["Host of the only proxy that is trusted", BEHIND, 1, "created"],
   ["Host of a client of another address", BEHIND, "10.0.0.0/8", REJECTED],
   ["Host in place of Host", { ...BEHIND, Origin: "http://127.0.0.1:3000" }, true, REJECTED],
   ["Host that a client forged", FORGED, false, REJECTED],
@@ -93,6 +94,7 @@ it.each<[what: string, headers: Headers, trusts: unknown, outcome: string]>([
   ["Proto of an https app and its own page", { ...SECURE, Origin: OWN }, true, "created"],
   // A page can send X-Forwarded-Host, and not choose Host.
   ["Host beside a foreign Host", { ...BEHIND, Host: "evil.example" }, true, REBOUND],
+  ["Host that is foreign", { ...BEHIND, ...FORGED }, true, REBOUND],
 ])("X-Forwarded-%s", async (_what, headers, trusts, outcome) => {
   expect(await write(headers, { trusts })).toBe(outcome);
 });
@@ -135,7 +137,8 @@ it.each<[host: string, allowedHosts: string[] | undefined, outcome: string, trus
 
 it.each([
   ["another address of the server", "192.168.7.4", "192.168.7.4", REBOUND],
-  ["another machine", "192.168.7.5", "192.168.7.4", "created"],
+  ["the loopback of IPv6", "::1", "::", REBOUND],
+  ["another machine", "10.127.7.5", "192.168.7.4", "created"],
 ])("without allowedHosts, a foreign name from %s", async (_from, remote, local, outcome) => {
   const before: RequestHandler[] = [
     ({ socket }, _res, next) => {

@@ -97,6 +97,7 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
     };
     let address = `/ops/admin/${list}?page_size=2`;
     let page = await get(address);
+    expect(page.meta.previous_page_url).toBeNull();
     const sizes = [page[name]?.length];
     while (page.meta.next_page_url !== null) {
       address = follow(address, page.meta.next_page_url);
@@ -104,6 +105,7 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
         `${at}?page_size=2&page=${sizes.length}&`,
       );
       page = await get(address);
+      expect(follow(address, page.meta.url)).toBe(address);
       sizes.push(page[name]?.length);
     }
     expect(sizes).toEqual([2, 2, 1]);
@@ -138,10 +140,17 @@ describe.each(APPS)("on %s", (_name, makeApp) => {
     expect(seen.join("")).not.toContain("hush-hush");
   });
 
-  it("rejects a consumed body with 500", async () => {
-    const consume: express.RequestHandler = (req, _res, next) =>
-      void req.resume().once("end", next);
-    const rejected = await start({ makeApp, before: [consume] }).call("post /keys", {});
+  it.each<[what: string, body: unknown, event: string]>([
+    ["whole", {}, "end"],
+    ["whole, and empty", "", "end"],
+    ["begun", { friendly_name: "x" }, "data"],
+  ])("rejects a body that is %s with 500", async (_what, body, event) => {
+    const consume: express.RequestHandler = (req, _res, next) => {
+      if (event === "end") req.resume();
+      req.once(event, () => (req.pause(), next()));
+    };
+    const { call } = start({ makeApp, before: [consume] });
+    const rejected = await call("post /keys", body, { "content-type": JSON_TYPE });
     expect(rejected).toMatchObject({ status: 500, body: { code: "BODY_CONSUMED" } });
   });
 
@@ -197,14 +206,14 @@ describe("authorize", () => {
   it("is required, as is a client", () => {
     const { client } = upstream;
     const authorize = () => true;
-    for (const options of [{ authorize }, { client: {}, authorize }, { client }]) {
+    for (const options of [{ authorize }, { client: { keys: {} }, authorize }, { client }]) {
       expect(() => adminRouter(options as never)).toThrow(TypeError);
     }
     for (const [name, value] of Object.entries({
       authorize: true,
       console: 1,
       receiver: { ...createReceiver().push },
-      queue: {},
+      queue: { ...createMemoryQueue([]), eraseUserData: undefined },
       readOnly: 1,
       onAudit: {},
       actor: "ada",
@@ -213,8 +222,8 @@ describe("authorize", () => {
       const make = () => adminRouter({ client, authorize, [name]: value });
       expect(make).toThrow(`option ${name} must be`);
     }
-    const misspelt = { revea: true } as object;
-    expect(() => adminRouter({ client, authorize, console: misspelt })).toThrow('"reveal"');
+    for (const wrong of [{ revea: true }, { reveal: 1 }] as object[])
+      expect(() => adminRouter({ client, authorize, console: wrong })).toThrow("reveal");
     expect(() => adminRouter({ client, authorise: authorize } as never)).toThrow('"authorize"?');
   });
 
@@ -251,8 +260,9 @@ it("onAudit receives the earlier values of what an update of a Webhook changed, 
   const { call, audits } = start();
   const webhook_url = "https://ada:hush@example.com/a";
   const { sid } = upstream.createWebhook({ ...WEBHOOK, webhook_url });
-  const { friendly_name } = WEBHOOK;
-  const change = { friendly_name, webhook_url: "https://example.com/b", status: "disabled" };
+  const { friendly_name, event_types } = WEBHOOK;
+  const same = { friendly_name, event_types };
+  const change = { ...same, webhook_url: "https://example.com/b", status: "disabled" };
   await call(`patch /webhooks/${sid}`, change);
   const before = { webhook_url: "https://***@example.com/a", status: "enabled" };
   expect(audits).toMatchObject([{ action: "webhook.update", sid, status: 200, before }]);
@@ -265,10 +275,25 @@ it("onAudit receives what a write that failed was about", async () => {
   const queue = { ...createMemoryQueue(["down"]), retry: fail };
   const { call, audits } = start({ console: true, queue });
   const choice = { uuid: "uuid-0", accountSid: ACCOUNT_SID };
-  const failed = { status: 500, body: { status: 500, code: "INTERNAL" } };
-  expect(await call("post /console/dead-letters/retry", choice)).toMatchObject(failed);
+  const { body, text } = await call("post /console/dead-letters/retry", choice);
+  expect(text).not.toContain("req.user");
+  const failed = { status: 500, code: "INTERNAL" };
+  expect(body).toMatchObject(failed);
   const about = { action: "dead-letter.retry", uuid: "uuid-0", count: 0 };
-  expect(audits).toMatchObject([{ ...about, ...failed.body }]);
+  expect(audits).toMatchObject([{ ...about, ...failed }]);
+});
+
+it("logs what fails of itself and of its options, and no other rejection", async () => {
+  const error = jest.fn();
+  const { call } = start({ onAudit: fail, logger: { ...logger, error } });
+  upstream.script.push({ status: 503 });
+  for (const line of ["post /keys", "put /keys"]) await call(line, {});
+  const err = expect.any(Error);
+  expect(error.mock.calls).toMatchObject([
+    [{ err, code: "UPSTREAM_FAILED", method: "POST" }, expect.any(String)],
+    [{ err, action: "key.create", status: 502 }, "onAudit failed"],
+    [{ err, status: 405 }, "onAudit failed"],
+  ]);
 });
 
 describe("the client's own credentials", () => {
@@ -293,6 +318,7 @@ describe("the client's own credentials", () => {
   });
 });
 
+const HIDDEN = /AC[0-9a-f]{32}|2010-04-01|Services|docs\.example|Basic/;
 describe("failures of the service", () => {
   const retry = { "retry-after": "7" };
   it.each<[object, number, number | string]>([
@@ -314,6 +340,7 @@ describe("failures of the service", () => {
     expect({ status: response.status, body: response.body }).toEqual({ status, body });
     expect(response.headers["retry-after"]).toBe(status === 429 ? "7" : undefined);
     expect(response.headers["www-authenticate"]).toBeUndefined();
+    expect(response.text).not.toContain(new URL(upstream.url).host);
   });
 
   it("hide the address of the service, the account and credentials", async () => {
@@ -321,11 +348,21 @@ describe("failures of the service", () => {
     for (const line of [`get /keys/${KEY_SID}`, `get /webhooks/${WEBHOOK_SID}`]) {
       const { status, text, body } = await call(line);
       expect({ status, code: body.code }).toEqual({ status: 404, code: 20404 });
-      expect(text).not.toMatch(/AC[0-9a-f]{32}|2010-04-01|Services|docs\.example/);
+      expect(text).not.toMatch(HIDDEN);
     }
-    const message = `No ${ACCOUNT_SID} or _${ACCOUNT_SID}x with Basic ${btoa(`${ACCOUNT_SID}:hush`)}`;
+    const paths = `/v2/Services/a, https://a.test/Services/b ${ACCOUNT_SID} or _${ACCOUNT_SID}x`;
+    const message = `No ${paths} with Basic ${btoa(`${ACCOUNT_SID}:hush`)}`;
     upstream.script.push({ status: 400, body: { code: 20001, message, status: 400 } });
-    expect((await call("get /keys")).text).not.toMatch(/AC[0-9a-f]{32}|Basic/);
+    expect((await call("get /keys")).text).not.toMatch(HIDDEN);
+    for (const [list, sid] of [
+      ["keys", KEY_SID],
+      ["webhooks", WEBHOOK_SID],
+    ]) {
+      upstream.script.push({ status: 200, body: { sid, links: { all: "/v2/Services" } } });
+      const { status, text } = await call(`get /${list}/${sid}`);
+      expect(status).toBe(200);
+      expect(text).not.toMatch(HIDDEN);
+    }
   });
 });
 
@@ -334,7 +371,9 @@ const AT_KEY = `/keys/${KEY_SID}`;
 const AT_WEBHOOK = `/webhooks/${WEBHOOK_SID}`;
 const FORM = "application/x-www-form-urlencoded";
 
-it.each<[status: number, line: string, body?: unknown, type?: string]>([
+const INVALID = "400 INVALID_INPUT";
+const UNSUPPORTED = "415 CONTENT_TYPE_UNSUPPORTED";
+it.each<[outcome: string, line: string, body?: unknown, type?: string]>([
   ...[
     `/keys/${WEBHOOK_SID}`,
     `${AT_KEY}%0A`,
@@ -344,15 +383,16 @@ it.each<[status: number, line: string, body?: unknown, type?: string]>([
     "/keys?page_size=1&page_size=2",
     `/keys?page_size=${"9".repeat(400)}`,
     "/webhooks?page_token=",
+    "/webhooks?page=",
     "/webhooks?PageSize=5",
-  ].map((path): [number, string] => [400, `get ${path}`]),
+  ].map((path): [string, string] => [INVALID, `get ${path}`]),
   ...[
     { friendly_name: "x".repeat(65) },
+    { friendly_name: "x".repeat(65_000) },
     '{"constructor":{"prototype":{"x":1}}}',
     '{"__proto__":{"x":1}}',
     "null",
-    "{friendly_name:",
-  ].map((body): [number, string, unknown] => [400, "post /keys", body]),
+  ].map((body): [string, string, unknown] => [INVALID, "post /keys", body]),
   ...[
     { friendly_name: "" },
     { event_types: [] },
@@ -362,23 +402,27 @@ it.each<[status: number, line: string, body?: unknown, type?: string]>([
     { webhook_url: WEBHOOK.webhook_url.padEnd(2049, "x") },
     { webhook_url: "javascript:alert(1)" },
     { webhook_url: "https://a.example/ b" },
-  ].map((body): [number, string, unknown] => [400, "post /webhooks", { ...WEBHOOK, ...body }]),
-  [400, "post /webhooks", ""],
-  [400, `patch ${AT_WEBHOOK}`, { status: "on" }],
-  [400, `patch ${AT_WEBHOOK}`, { version: "v3" }],
-  [400, `patch ${AT_WEBHOOK}`, { webhook_method: "GET" }],
-  [415, "post /keys", "{}", `${JSON_TYPE}; charset=iso-8859-1`],
-  [415, "post /keys", "friendly_name=x", FORM],
-  [415, "post /keys", "{}", "text/plain"],
-  [413, "post /keys", { friendly_name: "x".repeat(1_000_000) }],
-  [405, "put /keys", {}],
-  [404, "get /factors"],
-])("responds %i to the bad input %s %j", async (status, line, ...[body, type = JSON_TYPE]) => {
+  ].map((body): [string, string, unknown] => [INVALID, "post /webhooks", { ...WEBHOOK, ...body }]),
+  ["400 INVALID_JSON", "post /keys", "{friendly_name:"],
+  [INVALID, "post /webhooks", ""],
+  [INVALID, `patch ${AT_WEBHOOK}`, { status: "on" }],
+  [INVALID, `patch ${AT_WEBHOOK}`, { version: "v3" }],
+  [INVALID, `patch ${AT_WEBHOOK}`, { webhook_method: "GET" }],
+  [UNSUPPORTED, "post /keys", "{}", `${JSON_TYPE}; charset=iso-8859-1`],
+  [UNSUPPORTED, "post /keys", "friendly_name=x", FORM],
+  [UNSUPPORTED, "post /keys", "{}", "text/plain"],
+  [UNSUPPORTED, "post /keys", "{}", "application/vnd.api+json"],
+  ["413 BODY_TOO_LARGE", "post /keys", { friendly_name: "x".repeat(66_000) }],
+  ["405 METHOD_NOT_ALLOWED", "put /keys", {}],
+  ["404 NOT_FOUND", "get /factors"],
+])("responds %s to the bad input %s %j", async (outcome, line, ...[body, type = JSON_TYPE]) => {
   const sent = typeof body === "object" ? JSON.stringify(body) : body;
   const headers: Record<string, string> = body === undefined ? {} : { "content-type": type };
   const response = await start().call(line, sent, headers);
-  const rejection = { status, code: expect.any(String), message: expect.any(String) };
-  expect({ status: response.status, body: response.body }).toEqual({ status, body: rejection });
+  const { status, body: rejection } = response;
+  expect(`${status} ${rejection.code}`).toBe(outcome);
+  const { code } = rejection;
+  expect(rejection).toEqual({ status, code, message: expect.any(String) });
   expect(upstream.seen).toEqual([]);
   expect(({} as { x?: unknown }).x).toBeUndefined();
 });
@@ -415,6 +459,7 @@ describe("the data of a user", () => {
   it.each([
     { ...user, accountSid: user.entityIdentity },
     { ...user, entityIdentity: "" },
+    { ...user, entityIdentity: "jane".repeat(251) },
     { ...user, uuid: "jane" },
   ])("rejects %j without repeating the identity", async (wrong) => {
     const queue = createMemoryQueue([]);
@@ -445,6 +490,35 @@ it("GET /openapi.json is a valid OpenAPI 3.1 document of the existing routes, al
     const required = ["friendly_name", "event_types", "webhook_url"];
     expect(schemas.WebhookInput).toMatchObject({ required });
   }
+  const refer = (name: string) => ({
+    content: { [JSON_TYPE]: { schema: { $ref: `#/components/schemas/${name}` } } },
+  });
+  const sidOf = (prefix: string) => ({
+    in: "path",
+    schema: { pattern: expect.stringContaining(prefix) },
+  });
+  const named = (name: string) => ({ name, in: "query" });
+  const force = { ...named("force"), schema: { default: false } };
+  expect(documents[0].paths).toMatchObject({
+    "/keys": {
+      get: {
+        operationId: "getKeys",
+        parameters: ["page_size", "page", "page_token"].map(named),
+        responses: { 200: refer("KeyPage"), default: refer("Error") },
+      },
+      post: {
+        operationId: "postKeys",
+        parameters: [],
+        requestBody: { required: true, ...refer("KeyInput") },
+        responses: { 201: refer("CreatedKey") },
+      },
+    },
+    "/keys/{sid}": {
+      get: { parameters: [sidOf("SK")] },
+      delete: { parameters: [sidOf("SK"), force] },
+    },
+    "/webhooks/{sid}": { delete: { parameters: [sidOf("YW")] } },
+  });
   const script = `import { Validator } from "@seriousme/openapi-schema-validator";
     for (const one of JSON.parse(process.argv[1]))
       console.log(JSON.stringify(await new Validator().validate(one)));`;
