@@ -62,7 +62,11 @@ afterEach(async () => {
   await stopEmulators();
 });
 
-function expectFailed({ rows }: RehearsalReport, entityStatus: number, links: readonly string[]) {
+function expectFailed(report: RehearsalReport, entityStatus: number, links: readonly string[]) {
+  const { rows, identity } = report;
+  expect(identity).toMatch(/^rehearsal-[\da-f-]{36}$/);
+  for (const { result, durationMs } of rows)
+    expect(Number.isInteger(durationMs)).toBe(result !== "skipped");
   const shown = rows.filter(({ result }) => result === "failed");
   expect(shown.map(({ link, reason }) => [link, reason])).toEqual(
     links.map((link) => [link, expect.any(String)]),
@@ -74,10 +78,13 @@ function expectFailed({ rows }: RehearsalReport, entityStatus: number, links: re
 const rowOf = ({ rows }: RehearsalReport, link: RehearsalRow["link"]) =>
   rows.find((row) => row.link === link);
 
+const GET = ["GET"] as const;
+/** The reason; of nothing, what is skipped. */
 it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
   ["nothing", {}, []],
-  ["nothing, without confirm", { receiver: { confirm: undefined } }, []],
-  ["nothing, with a response before the handlers", { receiver: { acknowledge: "before" } }, []],
+  ["nothing, with GET", { receiver: { methods: GET }, webhook: { webhook_method: "GET" } }, []],
+  ["nothing, without confirm", { receiver: { confirm: undefined } }, [], /^confirm$/],
+  ["nothing, with an early response", { receiver: { acknowledge: "before" } }, [], /^handled$/],
   ["the password of the client", { client: { password: "wrong" } }, ["credentials"]],
   ["the rights of the client", rejecting("GET", /VA\w+$/, 403), ["credentials"]],
   ["the service of the client", { client: { serviceSid: `VA${OTHER}` } }, ["service"]],
@@ -138,7 +145,8 @@ it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
   ["a confirm that fails", { receiver: { ...later, confirm: fail } }, ["confirm"], /UNAVAILABLE/],
   ["a handler that throws", { handler: fail }, ["handled"], /database is away/],
   ["a handler that hangs", { handler: never, receiver: { handlerTimeoutMs: 50 } }, ["handled"]],
-])("%s broken: no other row fails than its own", async (_what, broken, links, reason = /./) => {
+])("%s broken: no other row fails than its own", async (...row) => {
+  const [, broken, links, reason = links.length === 0 ? /^$/ : /./] = row;
   const { report, entityStatus } = await rehearseBroken(broken);
   expectFailed(report, entityStatus, links);
   expect(report.isOk).toBe(links.length === 0);
@@ -146,6 +154,15 @@ it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
     const row = rowOf(report, link as "webhook");
     expect(`${row?.reason} ${row?.fix}`).toMatch(reason);
   }
+  const skipped = report.rows.filter(({ result }) => result === "skipped");
+  if (links.length === 0) expect(skipped.map(({ link }) => link).join()).toMatch(reason);
+});
+
+it.each(["/", "/sms"])("a Webhook at publicUrl%s, beside the right one, is drift", async (end) => {
+  const { push, client, emulator } = await startBroken({});
+  const webhook_url = push.publicUrl + end;
+  emulator.createWebhook({ webhook_url, event_types: ["challenge.denied"] });
+  expect(failedLinks(await rehearse({ push, client }))).toEqual(["drift"]);
 });
 
 it.each([
@@ -263,6 +280,15 @@ it.each<[probe: string, arrivesHere: (count: number) => boolean, requests: numbe
   });
   expect(await probeUrl(url.replace("//", "//svc:pw@"), () => arrived)).toBe(probe);
   expect(count).toBe(requests);
+});
+
+it.each([
+  [{ "Cache-Control": "no-store" }, "Forbidden"],
+  [{}, "Forbidden\n"],
+])("takes a response with %j %j for none of a receiver", async (headers, text) => {
+  const url = await startTarget((_req, res) => res.writeHead(403, headers).end(text));
+  const reason = expect.stringMatching(/403/);
+  expect(await probeUrl(url, () => 0)).toHaveProperty("reason", reason);
 });
 
 describeWithRedis("with a queue", () => {

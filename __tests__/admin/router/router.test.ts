@@ -427,6 +427,16 @@ it.each<[outcome: string, line: string, body?: unknown, type?: string]>([
   expect(({} as { x?: unknown }).x).toBeUndefined();
 });
 
+it("audits a rehearsal that failed", async () => {
+  const { call, audits } = start({ receiver: createReceiver().push });
+  const { body } = await call("post /rehearsal");
+  const failure = { link: "webhook", reason: expect.any(String), fix: expect.any(String) };
+  expect(body.rows[2]).toMatchObject({ ...failure, durationMs: expect.any(Number) });
+  expect(body).toHaveProperty("isOk", false);
+  const failed = { action: "rehearsal.run", status: 200, code: "REHEARSAL_FAILED" };
+  expect(audits).toMatchObject([failed]);
+});
+
 describe("the data of a user", () => {
   const user = { accountSid: ACCOUNT_SID, entityIdentity: "jane.doe@example.com" };
 
