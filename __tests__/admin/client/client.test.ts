@@ -69,7 +69,7 @@ it("lists have three pages, forwards and backwards", async () => {
   expect((await keys.page(pages[2]?.previous)).items).toEqual(pages[1]?.items);
 });
 
-it("lists may be empty, and lack members", async () => {
+it("members that a resource lacks are null", async () => {
   const { keys, webhooks } = upstream.client;
   const dates = { friendly_name: null, date_created: null, date_updated: null };
   const owner = { account_sid: null, service_sid: null, status: null, version: null };
@@ -79,10 +79,9 @@ it("lists may be empty, and lack members", async () => {
     [webhooks.list, WEBHOOK_SID, { meta: {} }, { ...dates, ...owner, ...target }],
   ] as const) {
     const one = { sid, x: [1] };
-    for (const items of [[], [one]]) {
-      upstream.script.push({ status: 200, body: { ...body, keys: items, webhooks: items } });
-      expect(await collect<object>(list())).toEqual(items.map(() => ({ ...one, ...item })));
-    }
+    const items = [one];
+    upstream.script.push({ status: 200, body: { ...body, keys: items, webhooks: items } });
+    expect(await collect<object>(list())).toEqual([{ ...one, ...item }]);
   }
 });
 
@@ -387,14 +386,14 @@ it("createAdminClient has an option fetch that undici's fits, also with a dispat
   expectTypeOf<[string, Init]>().toExtend<Parameters<typeof undici.fetch>>();
 });
 
-const keys = { ok: true, status: 200, headers: new Headers() };
+const found = { ok: true, status: 200, headers: new Headers() };
 it.each<[what: string, imitation: () => unknown]>([
   ["nothing", () => undefined],
-  ["no promise", () => keys],
+  ["no promise", () => found],
   ["an object without headers", () => ({ ok: false, status: 500 })],
-  ["a body that is a text", () => ({ ...keys, body: '{"keys":[]}' })],
-  ["a body that cannot be iterated", () => ({ ...keys, body: {} })],
-  ["json() alone", () => ({ ...keys, json: async () => ({ keys: [] }) })],
+  ["a body that is a text", () => ({ ...found, body: '{"keys":[]}' })],
+  ["a body that cannot be iterated", () => ({ ...found, body: {} })],
+  ["json() alone", () => ({ ...found, json: async () => ({ keys: [] }) })],
   ...HOSTILE_VALUES.map(([what, thrown]): [string, () => unknown] => [
     `a throw of ${what}`,
     () => {

@@ -145,8 +145,8 @@ it.each<[what: string, broken: Broken, links: string[], reason?: RegExp]>([
   ["a confirm that fails", { receiver: { ...later, confirm: fail } }, ["confirm"], /UNAVAILABLE/],
   ["a handler that throws", { handler: fail }, ["handled"], /database is away/],
   ["a handler that hangs", { handler: never, receiver: { handlerTimeoutMs: 50 } }, ["handled"]],
-])("%s broken: no other row fails than its own", async (...row) => {
-  const [, broken, links, reason = links.length === 0 ? /^$/ : /./] = row;
+])("%s broken: no other row fails than its own", async (...given) => {
+  const [, broken, links, reason = links.length === 0 ? /^$/ : /./] = given;
   const { report, entityStatus } = await rehearseBroken(broken);
   expectFailed(report, entityStatus, links);
   expect(report.isOk).toBe(links.length === 0);
