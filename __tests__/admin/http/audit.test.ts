@@ -31,6 +31,8 @@ const WRITES: (readonly [line: string, action?: string | undefined, sid?: string
   ["post /console/dead-letters/retry", "dead-letter.retry"],
   ["post /console/dead-letters/discard", "dead-letter.discard"],
   ["post /console/resend", "request.resend"],
+  ["post /rehearsal", "rehearsal.run"],
+  ["post /user-data/erase", "user-data.erase"],
   // The SID of a path that encodes it.
   [`delete /keys/%53K${"a".repeat(32)}`, "key.delete", KEY_SID],
   // No SIDs.
