@@ -96,13 +96,15 @@ describeWithBrowser("the page of the queue", () => {
     const append = (what: "failed" | "dead") =>
       queue.journal?.append({ ...step, what, atMs: Date.now() });
     append("failed");
+    queue.journal?.count("attempt:failed", "dropped");
     return { app, page, append, error };
   }
 
   it("shows a stored event as failing once an attempt has failed", async () => {
     const { page, error } = await openFailing(createMemoryQueue([], { delayed: 1 }));
     await page.getByText("of all processes, since").waitFor();
-    await page.locator(".cards", { hasText: "Stored1" }).waitFor();
+    await page.getByText("1 more arrived too fast to be listed.").waitFor();
+    await page.locator(".cards", { hasText: "Stored11 failed attempt" }).waitFor();
     const line = page.locator(".requests .line.warn", { hasText: "200 failing" });
     await line.getByText(error).waitFor();
     await line.getByText("+ 3,000 ms").waitFor();
@@ -140,6 +142,8 @@ describeWithBrowser("the page of the queue", () => {
     await press(page, "Run again", true);
     await said(page, "1 event given to a worker.");
     expect(queue.changes).toEqual(["retry uuid-0"]);
+    await page.getByRole("link", { name: "Queue" }).click();
+    await page.locator("summary", { hasText: "alice: request.resend, uuid-0, 1 event" }).waitFor();
   });
 
   /** Opens a console whose discard of 250 dead letters stands still at the hundredth. */
@@ -216,7 +220,8 @@ describeWithBrowser("the page of the queue", () => {
   });
 
   it("asks as often as each page needs", async () => {
-    const { page } = await openConsole("", { router: { queue: createMemoryQueue([]) } });
+    const queue = createMemoryQueue([], { waiting: 0, delayed: 0, workers: 0 });
+    const { page } = await openConsole("", { router: { queue } });
     const record =
       "run = setInterval; asked = []; setInterval = (task, ms) => run(task, ms, asked.push(ms))";
     await page.addInitScript(record);
@@ -227,6 +232,8 @@ describeWithBrowser("the page of the queue", () => {
       await page.getByRole("link", { name }).click();
       await page.locator("h2:focus", { hasText: name }).waitFor({ state: "attached" });
     }
+    await page.getByText("no event waits").waitFor();
+    expect(await page.locator(".notice").allInnerTexts()).toEqual([]);
     const atFirst = [1_000, 3_000, 60_000, 15_000];
     const later = [1_000, "cleared", 5_000, "cleared", "cleared", 15_000];
     expect(await page.evaluate("asked")).toEqual([...atFirst, ...later]);

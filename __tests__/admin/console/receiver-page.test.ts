@@ -211,9 +211,13 @@ describeWithBrowser("the receiver's page", () => {
     expect(await page.locator("nav [aria-current=page]").innerText()).toBe("Keys");
   });
 
-  it.each(["%", "7"])("has an address that may name a request that is gone: %s", async (id) => {
-    const { page } = await openConsole(`#/requests/${id}`);
+  it.each([
+    ["%", CHALLENGE_SID, "was not asked: enter <challenge SID> <identity>"],
+    ["7", "nobody-here", "knows no such challenge of this user"],
+  ])("has an address that may name a request that is gone: %s", async (id, text, untold) => {
+    const { page } = await openConsole(`#/requests/${id}?q=${text}`);
     await page.getByText("The request of the link is not in the history.").waitFor();
+    await page.getByText(`The service ${untold}`).waitFor();
   });
 
   it("has an address that leads to a request far below", async () => {

@@ -314,8 +314,9 @@ describe("a history that processes share", () => {
   ])("says that a stored event is %s after %j", async (state, steps, row) => {
     const { app, step } = await startShared();
     await app.deliver(approve, { uuid: "a" });
+    const nowMs = Date.now();
     for (const [index, [what, others]] of [...steps.entries()].toReversed()) {
-      step(what, { atMs: Date.now() + 10 + index, ...others });
+      step(what, { atMs: nowMs + 10 + index, ...others });
     }
     const { isShared, rows, totals } = await readShown(app);
     expect(isShared).toBe(true);
