@@ -46,11 +46,11 @@ it("reads all slices, once for several pages", async () => {
 
 it("keeps what is counted late for a day", async () => {
   const nowMs = Date.now();
-  stored = [createChange(nowMs)];
+  stored = [createChange(nowMs - 1)];
   const count = (minutes: number, times: number) =>
     ({ minuteMs: nowMs + minutes * MINUTE_MS, name: "dropped", count: times }) as const;
   counts = [count(1, 1)];
-  await view.read();
+  expect(await view.read()).toHaveProperty("sinceMs", nowMs - 1);
   counts = [count(-1, 1), count(0, 1), count(1, 2)];
   expect(await view.read()).toMatchObject({ counts, sinceMs: nowMs - MINUTE_MS });
   jest.advanceTimersByTime(1_440.5 * MINUTE_MS);

@@ -1,9 +1,10 @@
 /** The dead letters of a queue, as a console groups, masks and changes them. */
+import { ServerResponse } from "node:http";
 import type { ConsoleQueue, QueueView } from "../../../lib/admin/console/queue-view";
 import { eventFixture } from "express-push-verification/testing";
 import { silent } from "../../support/receivers";
 import { ACCOUNT_SID } from "../../support/webhook-requests";
-import { act, readShown, startConsole, useConsoles } from "./console-app";
+import { act, readShown, startConsole, stopClock, useConsoles } from "./console-app";
 import { createMemoryQueue, storeDown } from "./memory-queue";
 
 useConsoles();
@@ -108,4 +109,12 @@ it("audits no error of dead letters that others have changed meanwhile", async (
   expect(app.audits).toEqual([
     { action: "dead-letter.retry", actor: "alice", status: 200, count: 0 },
   ]);
+});
+
+it("tells once in 100 ms how far it is", async () => {
+  const app = await startConsole({ router: { queue: createMemoryQueue(ERRORS) } });
+  const write = jest.spyOn(ServerResponse.prototype, "write");
+  await stopClock(() => act(app, "/dead-letters/retry", ALL));
+  expect(write).toHaveBeenCalledTimes(2);
+  write.mockRestore();
 });

@@ -472,16 +472,16 @@ describe("POST /console/search", () => {
   });
 
   it.each([ADA, CHALLENGE_SID])("finds the request and the wait of a login by %s", async (text) => {
-    const app = await startConsole({ router: { readOnly: true } });
+    const isAda = text === ADA;
+    const router = { readOnly: true, console: { reveal: !isAda } };
+    const app = await startConsole({ router });
     const key = { challengeSid: CHALLENGE_SID, entityIdentity: ADA };
     const closing = { code: "CLOSING" };
     const waiting = expect(app.push.waitForChallenge(key)).rejects.toMatchObject(closing);
-    const waits = [
-      { challengeSid: CHALLENGE_SID, entity: "us…22", startedAtMs: expect.any(Number) },
-    ];
+    const entity = isAda ? "us…22" : ADA;
+    const waits = [{ challengeSid: CHALLENGE_SID, entity, startedAtMs: expect.any(Number) }];
     await app.deliver("challenge.denied", { uuid: "a", challenge_sid: OTHER_SID });
     const found = await search(app, text);
-    const isAda = text === ADA;
     expect(found).toMatchObject({ found: isAda ? 1 : 0, deadLetters: [], waits });
     const asked = found.challenges.map(
       ({ challengeSid, problem }: LoginSearch["challenges"][number]) => [challengeSid, problem],
@@ -489,7 +489,7 @@ describe("POST /console/search", () => {
     const wait = [CHALLENGE_SID, "NOT_FOUND"];
     expect(asked).toEqual(isAda ? [[OTHER_SID, "NOT_FOUND"], wait] : [wait]);
     expect(app.audits).toEqual([]);
-    expect(JSON.stringify(found)).not.toContain(ADA);
+    expect(JSON.stringify(found).includes(ADA)).toBe(!isAda);
     await Promise.all([waiting, app.push.close()]);
   });
 
@@ -501,7 +501,7 @@ describe("POST /console/search", () => {
     const shown = newest.map((challengeSid) => ({ challengeSid, status: "pending", requests: 0 }));
     expect(found).toBe(0);
     expect(challenges).toMatchObject(shown);
-    app.upstream.script.push({ status: 500 }, { status: 500 }, { status: 500 });
+    app.upstream.script.push({ status: 500 });
     expect(await search(app, JANE)).toMatchObject({ challenges: [], problem: "SERVICE_ERROR" });
   });
 
