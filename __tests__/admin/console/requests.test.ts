@@ -232,7 +232,10 @@ describe("POST /console/view", () => {
     const now = jest.spyOn(performance, "now").mockReturnValue(performance.now());
     const reject = (agent: string, sending: object = WRONG) =>
       app.deliver(approve, {}, { ...sending, headers: { "User-Agent": agent } });
-    for (const agent of "abcdef") await reject(agent);
+    process.env.PUSH_BUILD = "7c1";
+    await reject("a");
+    delete process.env.PUSH_BUILD;
+    for (const agent of "bcdef") await reject(agent);
     for (let count = 0; count < 3; count++) await reject("a");
     now.mockReturnValue(performance.now() + 61_000);
     for (let count = 0; count < 3; count++)
@@ -256,7 +259,9 @@ describe("POST /console/view", () => {
       [false, 3, 3],
       [undefined, 3, 0],
     ]);
-    expect(causes[0]?.firstAtMs).toBe(rows[2]?.atMs);
+    const [newest, , first] = rows.slice(9);
+    const { id } = newest ?? {};
+    expect(causes[1]).toMatchObject({ id, firstAtMs: first?.atMs, firstBuild: "7c1" });
     now.mockRestore();
   });
 });
@@ -404,9 +409,10 @@ describe("a history that processes share", () => {
 
   it("has the start of each build", async () => {
     const { app, journal } = await startShared();
-    for (const build of ["a", "a", "b", "a"]) {
-      process.env.PUSH_BUILD = build;
-      journal.append({ kind: "start", atMs: Date.now(), share: "" });
+    const nowMs = Date.now();
+    for (const [build, laterMs] of Object.entries({ a1: 1, a2: 2, a4: 4, b3: 3 })) {
+      process.env.PUSH_BUILD = build[0];
+      journal.append({ kind: "start", atMs: nowMs + laterMs, share: "" });
     }
     delete process.env.PUSH_BUILD;
     const { builds } = await readShown(app);

@@ -177,21 +177,24 @@ describeWithBrowser("the page of the webhooks", () => {
     await page.reload();
     await page.locator("article").waitFor();
     const { opened, open } = createGate();
-    let isRead = false;
+    let steps = 0;
     const late = async (route: Route) => {
       const response = await route.fetch();
-      isRead = true;
+      steps++;
       await opened;
       await route.fulfill({ response });
+      steps++;
     };
     await page.route("**/console/webhooks", late, { times: 1 });
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
-    await until(() => isRead);
+    await until(() => steps === 1);
     await press(page, /^Delete$/);
     await press(page, "Delete webhook");
     await until(async () => (await app.upstream.listWebhooks()).length === 0);
     open();
     await said(page, "The webhook was deleted.");
+    await until(() => steps === 2);
+    await page.evaluate("fetch('console').then((response) => response.text())");
     expect(await page.locator("article").count()).toBe(0);
   });
 
