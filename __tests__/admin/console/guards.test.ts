@@ -94,6 +94,9 @@ it("never responds with a token, a signature or an unmasked identity", async () 
   await app.deliver("challenge.approved", {}, { authToken: "another-token-of-somewhere" });
   const seen = [JSON.stringify(await readView(app))];
   seen.push(JSON.stringify((await app.call("/search", { text: "jane.doe@example.com" })).body));
+  const [secret] = SECRETS;
+  const webhooks = [{ sid: `YW${"7".repeat(32)}`, unknown: secret }];
+  app.upstream.script.push({ status: 200, body: { webhooks, meta: {} } });
   for (const path of READS) {
     seen.push(await (await fetch(`${app.url}${path.slice(1)}`)).text());
   }
@@ -104,6 +107,7 @@ it("never responds with a token, a signature or an unmasked identity", async () 
   expect(text).toContain("TOKEN_WRONG");
   expect(text).toContain("jan…com");
   expect(text).toContain("//***@hooks");
+  expect(text).toContain("YW777");
   for (const secret of [...SECRETS, AUTH_TOKEN, "jane.doe", "another-token", "hunter2"]) {
     expect(text).not.toContain(secret);
   }
