@@ -86,3 +86,9 @@ export function createMemoryQueue(
     },
   } satisfies ConsoleQueue & { changes: string[] } as ConsoleQueue & { changes: string[] };
 }
+
+/** The options of a console whose receiver stores its events in a queue. */
+export function storeIn(queue: ConsoleQueue, receiver: object = {}) {
+  const store = { ...queue, store: async () => "new", outcomes: {} };
+  return { router: { queue }, receiver: { ...receiver, queue: store as never } };
+}

@@ -3,7 +3,7 @@ import { describeWithBrowser } from "../../support/browser";
 import { createGate, until } from "../../support/waiting";
 import { ACCOUNT_SID, CHALLENGE_SID, FACTOR_SID } from "../../support/webhook-requests";
 import { hide, press, readFacts, said, useConsolePages } from "./console-page";
-import { createMemoryQueue, storeDown } from "./memory-queue";
+import { createMemoryQueue, storeDown, storeIn } from "./memory-queue";
 
 const { openConsole, allowFaults } = useConsolePages();
 
@@ -92,9 +92,7 @@ describeWithBrowser("the page of the queue", () => {
 
   /** Opens a console of an event that is stored, and has failed. */
   async function openFailing(queue: ConsoleQueue) {
-    const store = { ...queue, store: () => Promise.resolve("new"), outcomes: {} };
-    const shown = { router: { queue }, receiver: { queue: store as never } };
-    const { app, page } = await openConsole("", shown);
+    const { app, page } = await openConsole("", storeIn(queue));
     await app.deliver(undefined, { uuid: "uuid-0" });
     const event = { uuid: "uuid-0", accountSid: ACCOUNT_SID, share: ACCOUNT_SID };
     const error = "CONFIRM_UNAVAILABLE: down";

@@ -16,7 +16,7 @@ import {
   useConsoles,
   type ConsoleApp,
 } from "./console-app";
-import { createMemoryQueue, createSharedJournal, storeDown } from "./memory-queue";
+import { createMemoryQueue, createSharedJournal, storeDown, storeIn } from "./memory-queue";
 
 useConsoles();
 
@@ -34,11 +34,7 @@ async function startShared(find?: object) {
   const status: ConsoleQueue["find"] = async (_uuid, { accountSid, receiver } = {}) =>
     accountSid === ACCOUNT_SID && receiver === "shop" ? (find as EventStatus) : undefined;
   const queue = { ...createMemoryQueue([]), journal, find: status };
-  const store = { ...queue, store: async () => "new", outcomes: {} };
-  const app = await startConsole({
-    router: { queue },
-    receiver: { name: "shop", queue: store as never },
-  });
+  const app = await startConsole(storeIn(queue, { name: "shop" }));
   function step(what: string, others: object = {}): void {
     const common = { kind: "step", atMs: Date.now() + 1, uuid: "a", accountSid: ACCOUNT_SID };
     journal.append({ ...common, what, share: "", ...others } as NewEntry);
@@ -451,7 +447,7 @@ describe("the open request of POST /console/view", () => {
 
 describe("POST /console/search", () => {
   const search = async (app: ConsoleApp, text: string) =>
-    (await app.call("/search", { text })).body;
+    (await app.call("/search", { text })).body as LoginSearch;
 
   it("asks the service for the challenge of a rejected request", async () => {
     const app = await startConsole();
@@ -489,9 +485,7 @@ describe("POST /console/search", () => {
     await app.deliver("challenge.denied", { uuid: "a", challenge_sid: OTHER_SID });
     const found = await search(app, text);
     expect(found).toMatchObject({ found: isAda ? 1 : 0, deadLetters: [], waits });
-    const asked = found.challenges.map(
-      ({ challengeSid, problem }: LoginSearch["challenges"][number]) => [challengeSid, problem],
-    );
+    const asked = found.challenges.map(({ challengeSid, problem }) => [challengeSid, problem]);
     const wait = [CHALLENGE_SID, "NOT_FOUND"];
     expect(asked).toEqual(isAda ? [[OTHER_SID, "NOT_FOUND"], wait] : [wait]);
     expect(app.audits).toEqual([]);
@@ -524,9 +518,7 @@ describe("POST /console/search", () => {
     expect(rows.at(-1)).toHaveProperty("uuid", "genuine");
     expect((await readShown(app)).rows).toHaveLength(200);
     const { challenges } = await search(app, ADA);
-    const sids = challenges.map(
-      ({ challengeSid }: LoginSearch["challenges"][number]) => challengeSid,
-    );
+    const sids = challenges.map(({ challengeSid }) => challengeSid);
     expect(sids).toHaveLength(4);
     expect(sids.at(-1)).toBe(CHALLENGE_SID);
   });
@@ -538,8 +530,7 @@ describe("POST /console/search", () => {
     const other = eventFixture("factor.created");
     const others = Array<typeof other>(21).fill(other);
     const queue = createMemoryQueue(Array<string>(22).fill("down"), {}, [event, ...others]);
-    const store = { ...queue, store: async () => "new", outcomes: {} };
-    const app = await startConsole({ router: { queue }, receiver: { queue: store as never } });
+    const app = await startConsole(storeIn(queue));
     const person = await (queue.journal as Journal).createPseudonym(JANE);
     for (const text of [JANE, "uuid-0", person, event.challenge_sid, factor_sid]) {
       const { deadLetters, challenges } = await search(app, text);

@@ -17,7 +17,7 @@ import {
   useConsoles,
   type ConsoleApp,
 } from "./console-app";
-import { createMemoryQueue, storeDown } from "./memory-queue";
+import { createMemoryQueue, storeDown, storeIn } from "./memory-queue";
 
 useConsoles();
 
@@ -143,12 +143,7 @@ describe("with a queue", () => {
     const given = jest.fn(retry);
     const find = jest.fn(async () => ({ state: "active" }) as never);
     const shown = { ...queue, retry: given, find };
-    const store = { ...queue, store: async () => "new", outcomes: {} };
-    const options = {
-      router: { queue: shown },
-      receiver: { queue: store as never, name: "login" },
-    };
-    const app = await startConsole(options);
+    const app = await startConsole(storeIn(shown, { name: "login" }));
     const handler = jest.fn();
     app.push.onAny(handler);
     for (const uuid of uuids) {
@@ -178,8 +173,7 @@ describe("with a queue", () => {
 
   it("runs no handlers in this process without a journal", async () => {
     const queue = { ...createMemoryQueue([]), journal: undefined };
-    const store = { ...queue, store: async () => "new", outcomes: {} };
-    const app = await startConsole({ router: { queue }, receiver: { queue: store as never } });
+    const app = await startConsole(storeIn(queue));
     const handler = jest.fn();
     app.push.onAny(handler);
     await app.deliver(approve, { uuid: "a" });

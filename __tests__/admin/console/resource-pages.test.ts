@@ -52,7 +52,7 @@ describeWithBrowser("the page of the webhooks", () => {
     await said(page, "Done: Enable the webhook.");
     expect(await list()).toMatchObject([{ status: "enabled", event_types: ["*"], version: "v1" }]);
     await page
-      .locator("p", { hasText: "webhook.create, 400 60200" })
+      .locator("details p:nth-of-type(4)", { hasText: "webhook.create, 400 60200" })
       .waitFor({ state: "attached" });
 
     await press(page, /^Delete$/);
