@@ -72,7 +72,7 @@ describeWithBrowser("the page of the queue", () => {
     expect(queue.changes).toEqual([]);
     queue.retry = async () => false;
     // A line in two chunks.
-    const cut = "out.enqueue(text.slice(0, 9)); out.enqueue(text.slice(9))";
+    const cut = "out.enqueue(text.slice(0, -9)); out.enqueue(text.slice(-9))";
     const transform = `transform(bytes, out) { const text = new TextDecoder().decode(bytes); ${cut} }`;
     await page.evaluate(
       `TextDecoderStream = function () { return new TransformStream({ ${transform} }) }`,

@@ -1,4 +1,3 @@
-import type { Route } from "playwright-core";
 import { describeWithBrowser } from "../../support/browser";
 import { createGate, until } from "../../support/waiting";
 import { HOSTILE, startConsole } from "./console-app";
@@ -177,24 +176,25 @@ describeWithBrowser("the page of the webhooks", () => {
     await page.reload();
     await page.locator("article").waitFor();
     const { opened, open } = createGate();
-    let steps = 0;
-    const late = async (route: Route) => {
+    let [asked, read] = [0, 0];
+    await page.route("**/console/webhooks", async (route) => {
+      asked++;
       const response = await route.fetch();
-      steps++;
+      read++;
       await opened;
       await route.fulfill({ response });
-      steps++;
-    };
-    await page.route("**/console/webhooks", late, { times: 1 });
+    });
     await page.evaluate("document.dispatchEvent(new Event('visibilitychange'))");
-    await until(() => steps === 1);
+    await until(() => read === 1);
     await press(page, /^Delete$/);
+    const deleted = page.waitForResponse((response) => response.request().method() === "DELETE");
     await press(page, "Delete webhook");
-    await until(async () => (await app.upstream.listWebhooks()).length === 0);
+    await deleted;
+    await page.evaluate("fetch('console').then((response) => response.text())");
+    // It waits for the list that may be older.
+    expect(asked).toBe(1);
     open();
     await said(page, "The webhook was deleted.");
-    await until(() => steps === 2);
-    await page.evaluate("fetch('console').then((response) => response.text())");
     expect(await page.locator("article").count()).toBe(0);
   });
 
