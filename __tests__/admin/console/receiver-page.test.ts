@@ -146,7 +146,7 @@ describeWithBrowser("the receiver's page", () => {
     await page.route("**/console/view", (route) => route.fulfill({ status: 401 }), { times: 1 });
     await hide(page);
     await page.evaluate("location.hash = '#/requests/1'");
-    await page.locator(".bar").getByText("Signed out").waitFor();
+    await page.locator(".bar").getByText("Signed out", { exact: true }).waitFor();
     await press(page, "Sign in again");
     await page.getByText("Up to date").waitFor();
   });
