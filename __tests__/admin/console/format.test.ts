@@ -10,7 +10,7 @@ it.each([
   [172_800_000, "2 days"],
 ])("an age of %d ms is %s", (ms, text) => expect(formatAge(ms)).toBe(text));
 
-it("a count has separators, and its noun a plural", () => {
+it("a count has separators before a plural noun", () => {
   const texts = [0, 1, 1_234.56].map((count) => plural(count, "event"));
   expect(texts).toEqual(["0 events", "1 event", "1,234.6 events"]);
 });

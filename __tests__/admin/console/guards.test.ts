@@ -94,8 +94,8 @@ it("never responds with a token, a signature or an unmasked identity", async () 
   await app.deliver("challenge.approved", {}, { authToken: "another-token-of-somewhere" });
   const seen = [JSON.stringify(await readView(app))];
   seen.push(JSON.stringify((await app.call("/search", { text: "jane.doe@example.com" })).body));
-  const [secret] = SECRETS;
-  const webhooks = [{ sid: `YW${"7".repeat(32)}`, unknown: secret }];
+  const [unknown] = SECRETS;
+  const webhooks = [{ sid: `YW${"7".repeat(32)}`, unknown }];
   app.upstream.script.push({ status: 200, body: { webhooks, meta: {} } });
   for (const path of READS) {
     seen.push(await (await fetch(`${app.url}${path.slice(1)}`)).text());

@@ -262,7 +262,7 @@ describe("POST /console/view", () => {
   });
 });
 
-it("the rotation has the last 10 accounts, and 16 tokens of each", async () => {
+it("the rotation has the last 10 accounts with 16 tokens each", async () => {
   const accounts = Array.from({ length: 12 }, (_, index) => `AC${String(index).padStart(32, "0")}`);
   const tokens = Array.from({ length: 17 }, (_, index) => `token-${index}-of-the-account`);
   const app = await startConsole({ receiver: { authToken: () => tokens } });

@@ -97,10 +97,11 @@ describe("without a queue", () => {
     // The service sends one of them again.
     for (const uuid of ["a", "retried", "bad", "large", "bad", "bad 2"]) {
       const details = uuid === "large" ? { challenge_details: "x".repeat(20_000) } : {};
-      await app.deliver(approve, { uuid, ...details });
+      const entity_identity = uuid === "a" ? "user-of-a" : "user-of-others";
+      await app.deliver(approve, { uuid, entity_identity, ...details });
     }
     isDown = false;
-    await app.deliver(approve, { uuid: "retried" });
+    await app.deliver(approve, { uuid: "retried", entity_identity: "user-of-others" });
     await app.deliver(approve, { uuid: "good" });
     handled.length = 0;
     const { failed } = await readShown(app);
@@ -108,7 +109,7 @@ describe("without a queue", () => {
       { error: "down", count: 2 },
       { error: "rare", count: 1 },
     ];
-    expect(failed).toMatchObject({ count: 3, users: 1, errors });
+    expect(failed).toMatchObject({ count: 3, users: 2, errors });
     const [first] = await readRows(app);
     expect(failed.firstAtMs).toBe(first?.atMs);
     const early = { ...FAILED, untilMs: (first?.atMs ?? 0) - 1 };
