@@ -7,7 +7,6 @@ import {
   closeServers,
   rawRequest,
   send,
-  sendRaw,
   SERVERS,
   startServer,
   stopServers,
@@ -15,7 +14,7 @@ import {
   type Middleware,
 } from "./support/servers";
 import { createReceiver } from "./support/receivers";
-import { createGate, never } from "./support/waiting";
+import { createGate } from "./support/waiting";
 
 afterEach(stopServers);
 
@@ -23,24 +22,8 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
   const receiver = (options: Partial<PushWebhooksOptions> = {}, ...before: Middleware[]) =>
     startReceiver(listenerOf, options, before);
 
-  it.each([false, true])("runs failed and hanging handlers again: %s", async (forwardErrors) => {
-    const { port, push, failed } = await receiver({ forwardErrors, handlerTimeoutMs: 40 });
-    push.on("challenge.approved", () => Promise.reject(new Error("no")));
-    push.on("challenge.denied", never);
-    const failing = eventRequest("challenge.approved");
-    const hanging = eventRequest("challenge.denied");
-    const wrong = { ...eventRequest("factor.created"), body: "x=1" };
-    const requests = [wrong, { ...wrong, method: "DELETE", body: undefined }];
-    requests.push(failing, failing, hanging, hanging, eventRequest("factor.created"));
-    const statuses: number[] = [];
-    for (const request of requests) statuses.push((await send(port, request)).status);
-    expect(statuses).toEqual([403, 405, 500, 500, 500, 500, 200]);
-    const codes = ["HANDLER_FAILED", "HANDLER_FAILED", "HANDLER_TIMEOUT", "HANDLER_TIMEOUT"];
-    expect(failed).toEqual(codes);
-  });
-
-  it("responds 503 once close() has finished the running requests", async () => {
-    const { port, push, events } = await receiver({});
+  it("handles what arrives until close() has finished the running requests", async () => {
+    const { port, push, events } = await receiver();
     const [entered, gate] = [createGate(), createGate()];
     push.on("challenge.approved", () => (entered.open(), gate.opened));
     const running = send(port, eventRequest("challenge.approved"));
@@ -53,21 +36,20 @@ describe.each(SERVERS)("on %s", (_server, listenerOf) => {
     await closing;
     expect(await running).toHaveProperty("status", 200);
     expect(events).toHaveLength(2);
-    const rejected = await sendRaw(port, [rawRequest(eventRequest("challenge.denied"))]);
-    expect(rejected.status).toBe(503);
-    expect(rejected.text).toContain("Retry-After: 5");
     await expect(push.close()).resolves.toBeUndefined();
   });
 
   it("responds 503 to a connection that sent nothing until close() resolved", async () => {
-    const { port, push } = await receiver({});
+    const { port, push } = await receiver();
     const idle = connect(port, "127.0.0.1");
     await once(idle, "connect");
     closeServers();
     await push.close({ deadlineMs: 60_000 });
     idle.write(rawRequest(eventRequest("challenge.approved")));
     const [response] = (await once(idle, "data")) as [Buffer];
-    expect(response.toString()).toMatch(/^HTTP\/1\.1 503 .*\r\nConnection: close\r\n/s);
+    expect(response.toString()).toMatch(
+      /^HTTP\/1\.1 503 (?=.*\r\nRetry-After: 5\r\n).*\r\nConnection: close\r\n/s,
+    );
   });
 
   const formType = { contentType: "application/x-www-form-urlencoded" };

@@ -73,28 +73,6 @@ beforeAll(async () => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe("the packed tarball", () => {
-  it("has a name for each type that an app may infer and export", async () => {
-    const app = join(folder, "inferred");
-    cpSync(join(folder, "node_modules"), join(app, "node_modules"), { recursive: true });
-    linkPackages(app, ["@types"]);
-    cpSync(join(ROOT, "__tests__", "matrix", "inferred.ts"), join(app, "app.ts"));
-    const compilerOptions = {
-      composite: true,
-      strict: true,
-      skipLibCheck: true,
-      preserveSymlinks: true,
-      module: "nodenext",
-      target: "es2023",
-      types: ["node"],
-      outDir: "out",
-    };
-    const config = JSON.stringify({ compilerOptions, files: ["app.ts"] });
-    writeFileSync(join(app, "tsconfig.json"), config);
-    const tsc = join(ROOT, "node_modules", "typescript", "bin", "tsc");
-    const compiled = run(process.execPath, [tsc, "-p", app]).catch((error: unknown) => error);
-    expect(await compiled).toHaveProperty("stdout", "");
-  });
-
   it("depends on body-parser, commander and zod only", () => {
     expect(dependencies).toEqual({ "body-parser": "^2.4.0", commander: "^14.0.0", zod: "^4.6.0" });
   });
