@@ -26,7 +26,6 @@ useWarnings();
 countTime();
 afterEach(stopServers);
 
-/** The challenge as the API of the service shows it. */
 let shown: Record<string, unknown>;
 const api = createServer((req, res) => {
   const [, identity = USER] = /Entities\/([^/]+)/.exec(req.url ?? "") ?? [];

@@ -5,7 +5,6 @@ import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 
 export const TYPESCRIPT = ["--require", join(__dirname, "typescript.cjs")];
-/** The same for NODE_OPTIONS, which needs quotes around a path. */
 export const TYPESCRIPT_OPTIONS = TYPESCRIPT.map((word) => JSON.stringify(word)).join(" ");
 
 export function createChildProcesses(script: string, options: ForkOptions = {}) {

@@ -26,7 +26,6 @@ export function eventPairs(
 
 export interface TestRequest {
   method: string;
-  /** Path and query. */
   path: string;
   headers: Record<string, string>;
   body: string | undefined;
