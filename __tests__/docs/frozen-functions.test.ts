@@ -1,7 +1,7 @@
 /** What docs/frameworks.md says of functions that freeze: a process that is stopped after each response. */
 import type { ChildProcess } from "node:child_process";
 import { join } from "node:path";
-import type { PushWebhooks, WaitOptions } from "express-push-verification";
+import type { WaitOptions } from "express-push-verification";
 import { createChildProcesses } from "../support/child-processes";
 import { openQueue } from "../support/engine";
 import { describeNeeds } from "../support/platform";
@@ -104,12 +104,8 @@ describe.each(["redis", "postgres"] as const)("with a queue in %s", (kind) => {
       expect(await other.receive(eventRequest("challenge.approved"))).toBe(200);
       expect(await waiting).toBe("challenge.approved");
       expect((await queue.stats()).waiting).toBe(3);
-      await closeBoth(other.push, queue);
+      await other.push.close();
+      await queue.close();
     });
   });
 });
-
-async function closeBoth(push: PushWebhooks, queue: ReturnType<typeof openQueue>): Promise<void> {
-  await push.close();
-  await queue.close();
-}

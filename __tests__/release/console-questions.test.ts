@@ -36,7 +36,7 @@ async function open() {
 }
 
 describeWithBrowser("the console answers", () => {
-  it("which build began, and made signatures fail", async () => {
+  it("which build made signatures fail", async () => {
     const { page } = await open();
     const notice = page.locator("summary", { hasText: "had a wrong signature, the first at" });
     expect(await notice.innerText()).toContain(" in build release-8.");

@@ -1,16 +1,18 @@
 /** Two processes that are restarted under load, as in examples/deploy: behind its nginx, and without. */
-import type { ChildProcess } from "node:child_process";
+import { spawn, spawnSync, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
+import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { Agent, request } from "node:http";
 import { connect } from "node:net";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { randomUUID } from "node:crypto";
 import express from "express";
 import { pushWebhooks } from "express-push-verification";
 import { createChildProcesses } from "../support/child-processes";
-import { listBlocks } from "../support/docs";
-import { describeWithNginx, startNginx, stopNginx } from "../support/nginx";
-import { findFreePort } from "../support/ports";
+import { listBlocks, readText } from "../support/docs";
+import { needs } from "../support/needs";
+import { findFreePort, untilListening } from "../support/ports";
 import { describeWithRedis, startRedis, stopRedis } from "../support/redis";
 import { startServer, stopServers } from "../support/servers";
 import { testSignal, until } from "../support/waiting";
@@ -18,6 +20,46 @@ import { AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../support/webhook-request
 
 const LANES = 8;
 const PATH = "/webhooks/push";
+const env = { ...process.env, PATH: `${process.env.PATH}:/usr/sbin` };
+const isMissing = spawnSync("nginx", ["-v"], { env }).status !== 0;
+
+const describeWithNginx = isMissing
+  ? needs(false, "nginx on the PATH (Debian: apt-get install nginx)").describe
+  : describeWithRedis;
+
+const running: { nginx: ChildProcess; folder: string }[] = [];
+
+async function startNginx(
+  ports: readonly number[],
+  { zone = "", directive = "" }: { zone?: string | undefined; directive?: string | undefined } = {},
+): Promise<number> {
+  const listening = await findFreePort();
+  const folder = mkdtempSync(join(tmpdir(), "push-nginx-"));
+  const server = `${zone}\n${readText("examples/deploy/nginx.conf")}`
+    .replace("listen 80;", `listen 127.0.0.1:${listening};`)
+    .replace("127.0.0.1:3000", `127.0.0.1:${ports[0]}`)
+    .replace("127.0.0.1:3001", `127.0.0.1:${ports[1]}`)
+    .replace("proxy_cache off;", `proxy_cache off; ${directive}`);
+  const bodies = ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"]
+    .map((name) => `${name}_temp_path ${folder}/${name};`)
+    .join("\n");
+  writeFileSync(
+    join(folder, "nginx.conf"),
+    `daemon off; pid ${folder}/pid; error_log ${folder}/error.log;
+    events {} http { access_log off; ${bodies} ${server} }`,
+  );
+  const args = ["-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")];
+  running.push({ nginx: spawn("nginx", args, { env, stdio: "ignore" }), folder });
+  await untilListening(listening);
+  return listening;
+}
+
+async function stopNginx(): Promise<void> {
+  for (const { nginx, folder } of running.splice(0)) {
+    if (nginx.kill("SIGTERM")) await once(nginx, "exit");
+    rmSync(folder, { recursive: true, force: true });
+  }
+}
 
 const apps = createChildProcesses(join(__dirname, "../support/app-process.ts"));
 let agent: Agent;
