@@ -1,7 +1,6 @@
 /**
- * Packs the package, installs it in new apps, and uses it with the oldest and the newest Express and
- * every supported TypeScript, on this Node.js: the workflow runs it on each version. Runs the suites
- * of the queue in Postgres against every supported release. A failed installation is a failure.
+ * Installs the packed package in new apps, with the oldest and the newest Express and every supported
+ * TypeScript; runs the suites of the queue on every supported Postgres.
  *
  * npm run matrix [-- --quick | --postgres | --installs]
  */
@@ -204,12 +203,7 @@ async function expectOutput(cwd: string, command: string[], expected: string): P
   if (output.trim() !== expected) throw new Error(`${command.join(" ")} printed: ${output}`);
 }
 
-/**
- * Runs a command to its end; a command that hangs for half an hour fails.
- *
- * @returns its stdout.
- * @throws Error with all its output.
- */
+/** Returns the stdout of a command; rejects with all its output. */
 async function runCommand(
   cwd: string,
   [file = "", ...args]: string[],

@@ -3,10 +3,7 @@ import { posix } from "node:path";
 import { readText, ROOT } from "../support/docs";
 import { npm } from "../support/npm";
 
-/**
- * Finds relative links of the documents to a file or a heading that a reader of the tarball does not
- * have, and examples that they name.
- */
+/** Finds relative links and examples of the documents that the tarball does not have. */
 export function checkLinks(): string[] {
   const command = npm("pack", "--dry-run", "--json", "--ignore-scripts");
   const packing = execFileSync(...command, { cwd: ROOT, stdio: ["ignore", "pipe", "ignore"] });
@@ -39,7 +36,6 @@ export function toAnchor(heading: string): string {
     .replaceAll(" ", "-");
 }
 
-/** The anchors of a document: those that a Markdown renderer gives its headings, and its own. */
 function listAnchors(file: string): Set<string> {
   const text = readText(file).replaceAll(/^```[^]*?^```$/gm, "");
   const anchors = new Set([...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = ""]) => id));

@@ -141,7 +141,7 @@ function writeFile(file: string, text: string): void {
 
 const built = new Map<string, Promise<unknown>>();
 
-/** Builds an app without the secrets of production, as a build server does. */
+/** Without the secrets of production, as a build server does. */
 function buildOnce(app: string, script: string, command = process.execPath): Promise<unknown> {
   const { PUSH_AUTH_TOKEN: _token, PUSH_PUBLIC_URL: _url, ...clean } = env;
   const settings = { cwd: join(folder, app), env: { ...clean, NODE_ENV: "production" } };

@@ -67,10 +67,7 @@ export async function countForgeries(
   return count;
 }
 
-/**
- * Sends genuine requests of every version and method, and returns those that were not accepted as
- * they are. A `confirm` that knows their events has the unclear ones accepted.
- */
+/** Returns the genuine requests that are not accepted as they are; `confirm` knows the unclear ones. */
 export async function findRejected(requests: number, seed: number, kind: Kind = "plain") {
   const choose = createChoose(seed);
   const rejected: string[] = [];

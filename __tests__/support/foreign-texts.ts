@@ -10,7 +10,6 @@ import { chooseCuts, joinCut } from "./cuts";
 export const TOKEN = "5b0e8c7f41d94a2e8f6d3c2b1a097e65";
 export const URL_HERE = "https://app.example.test/webhooks/push";
 
-/** The receiver that an attacker wants to deceive: its publicUrl and extraParameters. */
 interface Target {
   url: string;
   declared: readonly string[];
@@ -175,10 +174,7 @@ const PRODUCTS = [
   "AccountSid FlowSid a* account* uuid* zone*",
 ].map(words);
 
-/**
- * A text that the service signs for another product of the account. The attacker chooses values of
- * its parameters, also the last one, and often the URL.
- */
+/** A text that the service signs for another product, with values and a URL that an attacker chooses. */
 export function chooseForeignText(choose: Choose, { url, declared, approval }: Target): string {
   const { below, from, sid, isChosen } = choose;
   const genuine = chooseGenuine(choose, declared, "plain", approval);

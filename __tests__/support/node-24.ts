@@ -11,9 +11,8 @@ const DOWNLOAD_LIMIT_MS = 600_000;
 export const itWithSqlite = (node: string | undefined) => needs(node !== undefined, WHAT).it;
 
 /**
- * Finds a Node.js that has node:sqlite: this one, or that of the npm package `node`, which npx keeps
- * in a folder of its own. Undefined when it cannot be had. `suites.ts` finds it for all processes of a
- * run, because those that install it at the same time disturb each other.
+ * Finds a Node.js that has node:sqlite: this one, or that of the npm package `node`. `suites.ts` finds
+ * it for all processes of a run, because those that install it at the same time disturb each other.
  */
 export function findNodeWithSqlite(): string | undefined {
   if (isBuiltin("node:sqlite")) return process.execPath;

@@ -1,9 +1,6 @@
 import { dirname, join } from "node:path";
 
-/**
- * Returns npm with arguments, for `spawn` and `execFile`: on Windows `npm` is a script of cmd.exe,
- * which they do not start without a shell.
- */
+/** Returns npm with arguments: on Windows it is a script of cmd.exe, which `spawn` does not start. */
 export function npm(...args: string[]): [file: string, args: string[]] {
   if (process.platform !== "win32") return ["npm", args];
   const beside = join(dirname(process.execPath), "node_modules", "npm", "bin", "npm-cli.js");

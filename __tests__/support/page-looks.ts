@@ -1,4 +1,3 @@
-/** How a page looks: light and wide, dark and narrow; for screenshots also the other two. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type * as axeCore from "axe-core";
@@ -29,10 +28,7 @@ const RULES_OF_LOOKS =
 
 const axeSource = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-/**
- * Expects that a state of a page breaks no rule of accessibility and is not wider than the window,
- * in each look. With PUSH_TEST_SHOTS it writes a screenshot of each into that folder.
- */
+/** Expects no violation of axe-core and no overflow; takes screenshots with PUSH_TEST_SHOTS. */
 export async function expectGoodLooks(page: Page, name: string): Promise<void> {
   const found: Record<string, unknown> = {};
   for (const [look, colorScheme, viewport] of looks) {

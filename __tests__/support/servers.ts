@@ -67,7 +67,6 @@ function runInTurn(middlewares: Middleware[]): RequestListener {
 
 const open: Server[] = [];
 
-/** Starts a server on a free port, whose connections stay open; {@link stopServers} stops it. */
 export async function startServer(
   listener: RequestListener,
   options: ServerOptions = {},
@@ -108,12 +107,7 @@ export function send(port: number, request: TestRequest, signal?: AbortSignal): 
   });
 }
 
-/**
- * Writes bytes to a socket and reads the response; with `untilClosed`, reads until the server closes
- * the connection. Gives up after 2 minutes, which only a hang takes.
- *
- * @returns the status, or 0 without a response, and all received bytes as latin1.
- */
+/** Writes bytes to a socket; returns the status, or 0 without a response, and all bytes as latin1. */
 export async function sendRaw(
   port: number,
   chunks: (string | Buffer)[],

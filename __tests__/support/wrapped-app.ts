@@ -1,7 +1,4 @@
-/**
- * A process with an app of each Express: the header `x-wrapper` of a request chooses its wrapper, and
- * `x-hurried` a receiver that waits for 100 ms.
- */
+/** A process with an app of each Express; headers of a request choose its wrapper and receiver. */
 import { createServer } from "node:http";
 import { once } from "node:events";
 import type { AddressInfo } from "node:net";
