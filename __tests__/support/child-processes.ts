@@ -1,4 +1,4 @@
-import { fork, type ChildProcess, type ForkOptions } from "node:child_process";
+import { fork, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
@@ -7,7 +7,7 @@ import { text } from "node:stream/consumers";
 export const TYPESCRIPT = ["--require", join(__dirname, "typescript.cjs")];
 export const TYPESCRIPT_OPTIONS = TYPESCRIPT.map((word) => JSON.stringify(word)).join(" ");
 
-export function createChildProcesses(script: string, options: ForkOptions = {}) {
+export function createChildProcesses(script: string) {
   const running = new Set<ChildProcess>();
 
   async function kill(child: ChildProcess): Promise<void> {
@@ -27,7 +27,6 @@ export function createChildProcesses(script: string, options: ForkOptions = {}) 
     async start(args: readonly string[], onMessage: (message: string) => void) {
       const child = fork(script, args, {
         execArgv: TYPESCRIPT,
-        ...options,
         stdio: ["ignore", "ignore", "pipe", "ipc"],
       });
       running.add(child);
