@@ -27,7 +27,7 @@ const describeWithNginx = isMissing
   ? needs(false, "nginx on the PATH (Debian: apt-get install nginx)").describe
   : describeWithRedis;
 
-const running: { nginx: ChildProcess; folder: string }[] = [];
+const proxies: { nginx: ChildProcess; folder: string }[] = [];
 
 async function startNginx(
   ports: readonly number[],
@@ -49,13 +49,13 @@ async function startNginx(
     events {} http { access_log off; ${bodies} ${server} }`,
   );
   const args = ["-p", folder, "-e", "stderr", "-c", join(folder, "nginx.conf")];
-  running.push({ nginx: spawn("nginx", args, { env, stdio: "ignore" }), folder });
+  proxies.push({ nginx: spawn("nginx", args, { env, stdio: "ignore" }), folder });
   await untilListening(listening);
   return listening;
 }
 
 async function stopNginx(): Promise<void> {
-  for (const { nginx, folder } of running.splice(0)) {
+  for (const { nginx, folder } of proxies.splice(0)) {
     if (nginx.kill("SIGTERM")) await once(nginx, "exit");
     rmSync(folder, { recursive: true, force: true });
   }
