@@ -1,13 +1,14 @@
-import { fork, type ChildProcess } from "node:child_process";
+import { fork, type ChildProcess, type ForkOptions } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
 import type { Readable } from "node:stream";
 import { text } from "node:stream/consumers";
 
 export const TYPESCRIPT = ["--require", join(__dirname, "typescript.cjs")];
+/** The same for NODE_OPTIONS, which needs quotes around a path. */
 export const TYPESCRIPT_OPTIONS = TYPESCRIPT.map((word) => JSON.stringify(word)).join(" ");
 
-export function createChildProcesses(script: string) {
+export function createChildProcesses(script: string, options: ForkOptions = {}) {
   const running = new Set<ChildProcess>();
 
   async function kill(child: ChildProcess): Promise<void> {
@@ -27,6 +28,7 @@ export function createChildProcesses(script: string) {
     async start(args: readonly string[], onMessage: (message: string) => void) {
       const child = fork(script, args, {
         execArgv: TYPESCRIPT,
+        ...options,
         stdio: ["ignore", "ignore", "pipe", "ipc"],
       });
       running.add(child);
