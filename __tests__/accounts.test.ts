@@ -22,12 +22,14 @@ describe("two accounts on one receiver", () => {
     const early = push.waitForChallenge({ ...wait, accountSid: A });
     expect(await receive(requestOf(B))).toBe(200);
     const late = push.waitForChallenge({ ...wait, accountSid: A });
+    // A denial in account A does not change the outcome of a challenge that B approved.
     expect(await receive(requestOf(A, "challenge.denied"))).toBe(200);
     for (const waited of [early, late, push.waitForChallenge({ ...wait, accountSid: A })]) {
       expect(await waited).toMatchObject({ type: "challenge.denied", account_sid: A });
     }
     const ofB = { type: "challenge.approved", account_sid: B };
     expect(await push.waitForChallenge({ ...wait, accountSid: B })).toMatchObject(ofB);
+    // Both events have one uuid.
     expect(events).toMatchObject([ofB, { type: "challenge.denied", account_sid: A }]);
   });
 

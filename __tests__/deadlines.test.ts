@@ -13,6 +13,7 @@ import { createGate } from "./support/waiting";
 import { AUTH_TOKEN, CHALLENGE_SID, eventRequest } from "./support/webhook-requests";
 
 const LIMIT_MS = 200;
+/** Of the limits that are not under test. */
 const LONG_MS = 2 ** 31 - 1;
 
 afterEach(async () => {

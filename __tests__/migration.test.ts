@@ -11,6 +11,7 @@ afterEach(stopServers);
 const FORM = "application/x-www-form-urlencoded";
 const SIGNATURE = "x-twilio-signature";
 
+/** How a request differs from a good one; `origin` is that of the URL that the service signs. */
 interface Change {
   params?: Record<string, undefined>;
   headers?: Record<string, string>;

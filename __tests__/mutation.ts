@@ -22,6 +22,7 @@ const CORE: Record<string, string> = {
   "core/errors/webhook-error": "core/errors/webhook-error error-copies core/receiver/warnings",
 };
 
+/** Runs the tests of a file against each of its mutants; a low score sets the exit code. */
 async function mutate(file: string): Promise<void> {
   const name = file.replace(/^lib\/|\.ts$/g, "");
   const tests = (CORE[name] ?? name).split(" ");

@@ -70,6 +70,7 @@ it("events, in every type and version", () => {
     details: z.output<typeof detailsSchema>;
   };
   expectTypeOf<Comparable<Others>>().toEqualTypeOf<Comparable<OtherSchemas>>();
+  // The comparison distinguishes them.
   type Event = PushEventOf<"challenge.approved", "v2">;
   type Parsed = Comparable<ParsedEventOf<"challenge.approved", "v2">>;
   expectTypeOf<Comparable<Event & { extra: 1 }>>().not.toEqualTypeOf<Parsed>();

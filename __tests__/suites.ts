@@ -10,6 +10,7 @@ import { TYPESCRIPT_OPTIONS } from "./support/child-processes";
 import { findNodeWithSqlite } from "./support/node-24";
 
 interface Suite {
+  /** The arguments of Jest. */
   args: string[];
   env?: NodeJS.ProcessEnv;
   node?: string | undefined;
@@ -19,6 +20,7 @@ const IGNORING = ["--testPathIgnorePatterns", "/node_modules/"];
 const cores = availableParallelism();
 const { PUSH_TEST_SHOTS = "screenshots" } = process.env;
 
+/** What a suite in `durable/sqlite` needs. */
 const onNode24 = (env: NodeJS.ProcessEnv = {}) => ({
   env: { NODE_OPTIONS: TYPESCRIPT_OPTIONS, ...env },
   node: findNodeWithSqlite(),

@@ -23,6 +23,7 @@ it.each([
     push.onAny(() => gate.opened);
     const redelivered = [signedBy(NEW), signedBy(NEW, otherParams)];
     const statuses = [signedBy(OLD), ...redelivered].map(receive);
+    // Wait until all have arrived.
     for (let turns = 0; turns < 20; turns++) await nextTurn();
     expect(published).toEqual([]);
     gate.open();

@@ -50,6 +50,7 @@ describe("types, checked by the compiler", () => {
     });
     push.onAny((event) => {
       expectTypeOf(event).toEqualTypeOf<PushEvent | UnknownPushEvent>();
+      // A single comparison narrows the type.
       if (event.version === "v2") expectTypeOf(event.factor_type).toEqualTypeOf<string>();
     });
     expectTypeOf(push.onUnhandled).toEqualTypeOf(push.onAny);

@@ -42,11 +42,13 @@ it("names metrics, results and codes that the package has", () => {
   }
 });
 
+/** Series of one sample a minute, in the notation of promtool: start, step, count. */
 const rising = "0+6x3000";
 const flat = "5x3000";
 const total = (what: string, code = "") =>
   `push_webhooks_total{what="${what}",code="${code}",type=""}`;
 
+/** Of each alert: series for which it fires, and series for which it does not. */
 const CASES: Record<string, [fires: Record<string, string>, is_silent: Record<string, string>]> = {
   PushDeadLetters: [
     { push_webhooks_queue_dead_letters: "1x3000" },

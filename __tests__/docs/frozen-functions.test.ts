@@ -16,6 +16,7 @@ afterEach(() => processes.killAll());
 
 type Invocation = { request: TestRequest } | { wait: WaitOptions };
 
+/** Starts a function; `seen` has what its handlers do, and each result, at which it is frozen. */
 async function startFunction(kind: string, options: object) {
   const seen: unknown[] = [];
   let onMessage = (_message: unknown): void => {};
@@ -26,6 +27,7 @@ async function startFunction(kind: string, options: object) {
   return {
     child,
     seen,
+    /** Thaws it for one request, and resolves with the result. */
     async invoke(invocation: Invocation, onBegan = (): void => {}): Promise<unknown> {
       const responded = new Promise<unknown>((resolve) => {
         onMessage = (message) => {
@@ -95,6 +97,7 @@ describe.each(["redis", "postgres"] as const)("with a queue in %s", (kind) => {
       const next = eventRequest("factor.deleted", { uuid: "next" });
       expect(await one.invoke({ request: next })).toBe(200);
 
+      // Another instance, with connections of its own, receives the approval.
       proxy.swallow();
       const queue = openQueue(kind, placeOf());
       await queue.ready();

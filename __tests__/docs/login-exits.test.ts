@@ -26,6 +26,7 @@ useWarnings();
 countTime();
 afterEach(stopServers);
 
+/** The challenge as the API of the service shows it. */
 let shown: Record<string, unknown>;
 const api = createServer((req, res) => {
   const [, identity = USER] = /Entities\/([^/]+)/.exec(req.url ?? "") ?? [];

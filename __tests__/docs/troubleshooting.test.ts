@@ -15,6 +15,7 @@ beforeEach(() => void jest.spyOn(console, "error").mockImplementation(() => {}))
 afterEach(() => jest.restoreAllMocks());
 afterEach(stopServers);
 
+/** What produces a row of the table: middlewares before the receiver, the request, its path. */
 interface Setup {
   before?: RequestHandler;
   request?: ReturnType<typeof eventRequest>;
@@ -50,6 +51,7 @@ const NOT_IN_TABLE = new Set([
   "ENTITY_MISMATCH",
 ]);
 
+/** The rows of a table after a comment, as their cells. */
 function readRows(name: string): string[][] {
   const [, text = ""] = readText("docs/troubleshooting.md").split(`<!-- ${name} -->\n\n`);
   return text

@@ -1,3 +1,4 @@
+/** The stores of examples/dedupe, against real servers. */
 import { testDedupeStore } from "express-push-verification/testing";
 import { Pool } from "pg";
 import { createPostgresDedupe, CREATE_TABLE, REMOVE_OLD } from "../../examples/dedupe/postgres";

@@ -37,6 +37,7 @@ afterEach(async () => {
   await stopEmulators();
 });
 
+/** Runs README's listing against a service, and lets a phone approve a challenge. */
 async function runDay(options: EmulatorOptions) {
   const PORT = String(await findFreePort());
   const publicUrl = `http://127.0.0.1:${PORT}/webhooks/push`;

@@ -9,6 +9,7 @@ import { countTime, until } from "../support/waiting";
 import { startGroup } from "./process-group";
 import { ADA, PASSWORD, STAFF_KEY, startLoginApp, type LoginApp } from "../support/login-app";
 
+/** A browser: it keeps the cookie of the session. */
 function openBrowser(url: string) {
   const browser = agent(url);
   const get = (path: string) => browser.get(path);
@@ -25,6 +26,7 @@ function openBrowser(url: string) {
   };
 }
 
+/** Reads the questions that the simulated phone shows, the newest first. */
 async function readQuestions(url: string) {
   const response = await fetch(`${url}/phone/questions`);
   type Shown = { questions: { sid: string }[] };
@@ -97,6 +99,7 @@ describe("the login example", () => {
     ["denied", "deny", 60_000, 5_000],
     ["expired", undefined, 60_000, 60_000],
     ["waiting", undefined, 60_000, 100],
+    // The service cannot be asked.
     ["unknown", undefined, 1_500, 30_000],
   ])("responds %s after %s without a webhook request, within %i ms", async (...row) => {
     const [state, response, ...times] = row;
@@ -155,6 +158,7 @@ describe("the login example", () => {
     const outcome = browser.outcome();
     await arrived;
     expect((await browser.post("/login/cancel")).status).toBe(204);
+    // The wait of each tab ends at once.
     expect(await outcome).toBe("ended");
     expect(await readQuestions(url)).toEqual([]);
     expect((await respondOnPhone("approve")).status).toBe(404);
@@ -202,6 +206,7 @@ describe("the login example", () => {
     await get("/staff?key=wrong").expect(403);
     await get(`/staff?key=${STAFF_KEY}`).expect(302);
     await get("/admin/push/webhooks").expect(200);
+    // A login in another tab does not end it.
     await logIn();
     await respondOnPhone("approve");
     expect(await outcome()).toBe("signed-in");

@@ -61,6 +61,7 @@ async function check<Value>(
   console.log(`${what}: ${details.numRuns} runs`);
 }
 
+/** Replaces, removes or adds some bytes. */
 const changeArb = fc.array(fc.tuple(fc.nat(5_000), fc.nat(3), fc.uint8Array({ maxLength: 4 })), {
   minLength: 1,
   maxLength: 4,
@@ -96,6 +97,7 @@ function checkCuts(): void {
 async function checkForgeries(): Promise<void> {
   const count = { texts: 0, requests: 0, events: 0, accepted: [] as string[] };
   for (const [index, [, options]] of SETTINGS.entries()) {
+    // The default settings get half of the texts.
     const share = index === 0 ? 0.5 : 0.5 / (SETTINGS.length - 1);
     const tried = Math.ceil(Number(texts) * share);
     const found = await countForgeries(tried, seed + index, options);
@@ -127,6 +129,7 @@ function expectKnown(error: unknown, kinds: (new (...args: never[]) => Error)[])
     throw new Error("the token is shown", { cause: error });
 }
 
+/** Requests with changed bytes behind a random middleware that wraps the response, on each Express. */
 async function checkWrapped(): Promise<void> {
   const good = eventRequest("challenge.approved");
   const bytes = Buffer.from(rawRequest(good));

@@ -114,10 +114,12 @@ function listUnexplainedCodes(): string[] {
     .map((one) => `no page explains ${one}: push-webhooks why must find it`);
 }
 
+/** Returns the groups of each match. */
 function matchAll(text: string, pattern: RegExp): string[][] {
   return Array.from(text.matchAll(pattern), ([, ...groups]) => groups);
 }
 
+/** The options that the rejection of an unknown one names. */
 function listOptions(): string[] {
   try {
     pushWebhooks({ "?": 1 } as never);

@@ -2,6 +2,7 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readText, ROOT } from "../support/docs";
 
+/** An object, without one in it. */
 const OBJECT = /\{[^{}]*\}/g;
 /** An option whose name ends with a unit, and its value: a number or a name. */
 const OPTION = /\b(\w+?(Ms|Bytes|Seconds)): (\w+)(?![\w.(?[])/g;
@@ -17,6 +18,7 @@ export function checkEqualValues(): string[] {
     });
 }
 
+/** Lists the objects of a text, each without those in it. */
 function listObjects(text: string): string[] {
   const found = text.match(OBJECT) ?? [];
   return found.length === 0 ? [] : [...found, ...listObjects(text.replaceAll(OBJECT, ""))];

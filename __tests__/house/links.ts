@@ -22,6 +22,7 @@ export function checkLinks(): string[] {
   });
 }
 
+/** The text of a document without its code. */
 function readProse(file: string): string {
   return readText(file)
     .replaceAll(/^```[^]*?^```$/gm, "")

@@ -122,6 +122,7 @@ function mayImport(file: string, target: string): boolean {
   return GUESTS.includes(from) && imported === "core/door";
 }
 
+/** Returns whether a room of the core may import another one; the door imports from all. */
 function isRoomBefore(from: string, to: string): boolean {
   return from === "door.ts" || CORE.slice(0, CORE.indexOf(from) + 1).includes(to);
 }

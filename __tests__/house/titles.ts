@@ -2,7 +2,9 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { readText, ROOT } from "../support/docs";
 
+/** The title of a test, before its function. */
 const TITLE = /(?:\bit\w*|\))\(\s*(["`])((?:(?!\1)[^])+)\1,\s*(?:async )?(?:function )?\(/g;
+/** What joins two facts. */
 const JOINED = /, (?:and|but) |; /;
 
 /** Finds tests whose title says two facts: a red one does not say which of them broke. */

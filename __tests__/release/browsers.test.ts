@@ -17,9 +17,11 @@ interface Engine {
   path: string;
   launch(): Promise<Browser>;
   forceColours(page: Page): Promise<unknown>;
+  /** Undefined where there is no zoom of texts alone. */
   zoomTexts?(page: Page): Promise<unknown>;
 }
 
+/** Runs a script in the window of Firefox itself. */
 async function runInChrome(page: Page, expression: string): Promise<void> {
   type Send = (method: string, params: object) => Promise<{ result: never }>;
   const { connection } = page.browser() as unknown as { connection: { send: Send } };
@@ -69,6 +71,7 @@ const ENGINES: Engine[] = [
   },
 ];
 
+/** Counts the texts that a PDF draws; its objects are compressed. */
 function countTexts(pdf: Uint8Array): number {
   const bytes = Buffer.from(pdf);
   let count = 0;
@@ -84,6 +87,7 @@ function countTexts(pdf: Uint8Array): number {
   return count;
 }
 
+/** How far the cells of the list lie outside its panel; which layout it has. */
 const MEASURE = `(() => {
   const table = document.querySelector(".requests");
   const right = table.closest(".panel").getBoundingClientRect().right;

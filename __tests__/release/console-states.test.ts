@@ -19,14 +19,18 @@ const { openPage, allowFaults } = useConsolePages();
 interface State {
   options?: ConsoleOptions;
   fill?: (app: ConsoleApp) => unknown;
+  /** The address within the console, where the name does not begin with its page. */
   hash?: string;
   clicks?: string[];
   arrange?: (page: Page, app: ConsoleApp) => Promise<unknown>;
+  /** What is waited for before and after that. */
   shows?: string;
   awaits?: string;
+  /** Errors of the console that belong to the state. */
   allows?: RegExp;
 }
 
+/** Lets a receiver see everything. */
 async function fillReceiver({ push, deliver, publicUrl }: ConsoleApp): Promise<void> {
   push.on("challenge.denied", ({ uuid }) => {
     if (uuid === "fails") throw new Error("the database is away");

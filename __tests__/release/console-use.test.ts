@@ -11,6 +11,7 @@ const TABS = ["Receiver", "Webhooks", "Keys", "Queue"];
 const openTab = (page: Page, tab: string) =>
   page.getByRole("link", { name: new RegExp(`^${tab}`) }).click();
 
+/** All columns, five problems, a Key, dead letters and an event whose handlers failed. */
 async function startFull() {
   const router = { queue: createMemoryQueue(["down", "slow"]) };
   const app = await startConsole({ router, ...ROTATING });

@@ -41,6 +41,7 @@ const good = { ...eventRequest("challenge.approved"), path: "/webhooks/push" };
 const typed = (type: string) => ({ ...good, headers: { ...good.headers, "content-type": type } });
 const form = { "content-type": "application/x-www-form-urlencoded" };
 
+/** The requests of the list in the documents. */
 const REQUESTS: Record<string, TestRequest> = {
   good,
   "good, again": good,
@@ -59,6 +60,7 @@ const REQUESTS: Record<string, TestRequest> = {
 const ALONE = ["feathers.ts"];
 
 interface App {
+  /** Node.js by default. */
   command?: string | undefined;
   /** PORT is replaced. */
   args: string[];
@@ -66,6 +68,7 @@ interface App {
   /** What it writes when it is ready, if it listens before. */
   ready?: string;
   path?: string;
+  /** What it responds by itself. */
   statuses?: Record<string, number>;
   build?: () => Promise<unknown>;
 }
@@ -172,6 +175,7 @@ const isInstalled = existsSync(join(home, "node_modules"));
 needs(isInstalled, "npm run frameworks").describe("the recipes for other frameworks", () => {
   const started: { child: ChildProcess; closed: Promise<unknown> }[] = [];
 
+  /** Starts a process in a group of its own, which has the processes that it starts. */
   function startProcess(command: string, args: string[], options: SpawnOptions) {
     const child = spawn(command, args, { cwd: folder, detached: true, ...options });
     const [exited, closed] = [once(child, "exit"), once(child, "close")];
@@ -181,6 +185,7 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
     return { child, exited, read: () => output };
   }
 
+  /** Ends what was started, also what keeps the output of a process open that has exited. */
   async function killStarted(): Promise<void> {
     for (const { child, closed } of started.splice(0)) {
       try {
@@ -366,6 +371,7 @@ needs(isInstalled, "npm run frameworks").describe("the recipes for other framewo
   });
 });
 
+/** Returns a module with the function of examples/login.ts that creates a challenge. */
 function readService(): string {
   const [code = ""] =
     /^async function createChallenge[^]*?^}\n/m.exec(readText("examples/login.ts")) ?? [];

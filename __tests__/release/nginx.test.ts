@@ -72,6 +72,7 @@ afterAll(async () => {
   await stopRedis();
 });
 
+/** Sends a webhook request; resolves with its status, 0 without a response. */
 function deliver(
   port: number,
   uuid: string,
@@ -104,10 +105,12 @@ function startLoad(port: number) {
       const before = statuses.size;
       await until(() => statuses.size > before + count);
     },
+    /** Waits until each lane has sent a request after this, and has its response. */
     async untilOthers(): Promise<void> {
       const before = [...counts];
       await until(() => counts.every((count, lane) => count > before[lane]! + 1));
     },
+    /** Ends the load; returns the uuids, once each request got 200. */
     async stop(): Promise<string[]> {
       stopping.abort();
       await Promise.all(lanes);

@@ -247,6 +247,7 @@ describe("README and docs", () => {
   });
 });
 
+/** The lines of shell blocks that run push-webhooks: subcommands and flags of each. */
 function listCommands() {
   const lines = DOCUMENTS.flatMap((file) => listBlocks(file, "sh")).flatMap(({ code }) =>
     code.split("\n"),

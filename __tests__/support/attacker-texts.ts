@@ -1,4 +1,5 @@
 /** Parameters as the service sends them, and texts that an attacker chooses for their values. */
+/** Parameters in the order in which they are signed. */
 export type Cut = readonly (readonly [name: string, value: string])[];
 
 export const UUID = "0f8fad5b-d9cb-469f-a165-70867728950e";
@@ -14,6 +15,7 @@ const OTHER_SIDS = Object.entries(SIDS).map(
 
 export const words = (text: string) => text.split(" ");
 
+/** The parts of attacker texts in the exhaustive test. */
 export const FRAGMENTS = [
   ...words("type challenge.approved uuid entity_identity factor_friendly_name factor_type"),
   ...OTHER_SIDS.slice(1, 3).toReversed(),
@@ -35,6 +37,7 @@ export const RANDOM_FRAGMENTS = [
 /** Names that a receiver declares, and that contain those of the parameters beside them. */
 export const UNLUCKY_NAMES = ["types", "user_type", "uuid_version", "webhook_uuid", "zone_type"];
 
+/** The parameters of an event of v1 or v2, with some replaced or added. */
 export function honestCut(
   version: "v1" | "v2",
   type: string,

@@ -36,6 +36,7 @@ export const SETTINGS: readonly (readonly [
   ["a publicUrl with a query", { ...WITH_GET, publicUrl: `${URL_HERE}?kind=push` }],
 ];
 
+/** Has other products sign texts, and sends each as an event. */
 export async function countForgeries(
   texts: number,
   seed: number,
@@ -115,6 +116,7 @@ export const ATTACKED: readonly (readonly [
   ["v1", "challenge.expired", { zone: "eu", tag: "t" }, FRAGMENTS],
 ];
 
+/** Counts all cuts of the requests of a row that mean another event. */
 export function countAttacked([version, type, added, texts]: (typeof ATTACKED)[number]) {
   const ofDevice = words("entity_identity factor_friendly_name factor_metadata challenge_metadata");
   const sent = new Set(honestCut(version, type).map(([name]) => name));

@@ -1,3 +1,4 @@
+/** A real browser whose pages fail a test when they break a rule of every page. */
 import { chromium, type Browser, type Page } from "playwright-core";
 import { needs } from "./needs";
 
@@ -95,6 +96,7 @@ export function useBrowser() {
 
   const takeFaults = () => faults.splice(0);
 
+  /** Allows faults that a test provokes, from now to its end. */
   function allowFaults(pattern: RegExp): void {
     allowed = pattern;
   }

@@ -11,6 +11,7 @@ const run = promisify(execFile);
 /** What a build does not need, or other tests write at the same time. */
 const LEFT_OUT = /^(node_modules|__tests__|dist|coverage|screenshots|\.(?!ci$).*)$/;
 
+/** Returns a folder with the files of the tarball that `npm pack` builds. */
 export async function packPackage(): Promise<string> {
   const made = await makeOncePerRun("packed", async (folder) => {
     // npm pack changes package.json meanwhile, which other tests read.

@@ -14,6 +14,7 @@ export const hostileText = fc
   )
   .map((parts) => parts.join(""));
 
+/** A uuid that a receiver accepts. */
 export const HOSTILE_UUID = "evt\n\u001B[2J\u202Etxt\u0000\u2028";
 
 export const CONTROL = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;

@@ -9,12 +9,14 @@ import { words, type Choose, type Cut } from "./attacker-texts";
 
 export type { Cut } from "./attacker-texts";
 
+/** The names of the specification, sorted. */
 const NAMES: readonly string[] = V2_PARAMETERS.toSorted();
 const DECISIVE = words(
   "account_sid challenge_sid entity_identity factor_sid service_sid type uuid",
 );
 const SID_CHARACTERS = 34;
 
+/** The text that is signed beside the URL. */
 export function joinCut(cut: Cut): string {
   const sorted = cut.toSorted(([a, x], [b, y]) => (a < b ? -1 : a > b ? 1 : x < y ? -1 : 1));
   const distinct = sorted.filter(
@@ -29,6 +31,7 @@ export function listDecisive(event: object): string {
   return names.map((name) => String(Reflect.get(event, name))).join("\n");
 }
 
+/** Counts the cuts of requests that mean another event, and lists those that are accepted. */
 export function countForeign(
   requests: Iterable<Cut>,
   cutsOf: (text: string) => Iterable<Cut>,

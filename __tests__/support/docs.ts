@@ -19,6 +19,7 @@ export const DOCUMENTS = [
     .map((file) => `docs/${file}`),
 ];
 
+/** Reads the code of `lib`. */
 export const readLibrary = (): string =>
   readdirSync(join(ROOT, "lib"), { recursive: true, encoding: "utf8" })
     .filter((file) => file.endsWith(".ts"))

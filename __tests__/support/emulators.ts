@@ -39,6 +39,7 @@ export const envOf = ({ authToken, url, accountSid, serviceSid }: Emulator) => (
   PUSH_SERVICE_SID: serviceSid,
 });
 
+/** A server that an emulator sends webhook requests to. */
 export async function startTarget(listener: RequestListener): Promise<string> {
   return `http://127.0.0.1:${await startServer(listener)}`;
 }
@@ -63,6 +64,7 @@ export async function stopEmulators(): Promise<void> {
 
 export type Form = [name: string, value: string][] | Record<string, string>;
 
+/** Calls an endpoint; by default with the account's own credentials. */
 export async function callApi(
   emulator: Emulator,
   method: string,

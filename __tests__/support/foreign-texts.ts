@@ -34,6 +34,7 @@ const IDENTITIES = [
   "  x  ",
 ];
 
+/** Texts that a device may choose, and for which only `confirm` accepts an event. */
 const HOSTILE_TEXTS = words(
   "AccountSid= AccountSidAC bodySHA256= account_sid=A entity_identity factor_friendly_name factor_sidYF service_sidVA typechallenge.approveduuid zone",
 );
@@ -74,6 +75,7 @@ export function chooseDeclared({ from, below }: Choose): string[] {
 
 const DECLARED_VALUES = [...words(`1 eu admin 2024-03-05T10:00:00Z ${UUID}`), ""];
 
+/** A genuine webhook request of any version, type and method, its event, and its parameters. */
 export function chooseGenuine(
   choose: Choose,
   declared: readonly string[] = [],

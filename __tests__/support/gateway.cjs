@@ -1,3 +1,4 @@
+/** Serves a function of a platform over HTTP: passes requests on as the gateway of the platform does. */
 const { createServer } = require("node:http");
 const { buffer } = require("node:stream/consumers");
 

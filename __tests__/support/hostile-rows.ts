@@ -16,6 +16,7 @@ import { PATH, rawRequest } from "./servers";
 const header = "x-service-signature";
 const twilio = "x-twilio-signature";
 const FORM = "application/x-www-form-urlencoded";
+/** The request that the rows change. */
 export const good = eventRequest("challenge.approved");
 export const signature = good.headers[header] ?? "";
 
@@ -53,6 +54,7 @@ const withBody = (change: (body: string) => string, request = good): TestRequest
   body: change(request.body ?? ""),
 });
 
+/** What a row has more: fields of its event, or options of the receiver. */
 const read = (event: object) => ({ event });
 const by = (options: Partial<PushWebhooksOptions>) => ({ options });
 const DENIED = "ACCOUNT_NOT_ALLOWED";

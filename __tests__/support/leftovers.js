@@ -28,6 +28,7 @@ exports.Leftovers = class Leftovers {
   #outerFolder = process.env.TMPDIR;
   #resources = count(process.getActiveResourcesInfo());
   #listeners;
+  /** The timers of a test, and where they were started. */
   #started = new Map();
   #restores;
 
@@ -68,6 +69,7 @@ exports.Leftovers = class Leftovers {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
+  /** Notes each timer that a function starts; returns a function that ends this. */
   #watch(target, name) {
     const start = target[name];
     target[name] = (...args) => {
@@ -80,6 +82,7 @@ exports.Leftovers = class Leftovers {
     return () => (target[name] = start);
   }
 
+  /** Lists where timers of `lib` were started that are neither cleared nor over. */
   #listTimers() {
     return [...this.#started].flatMap(([timer, started]) => {
       return !isOver(timer) && started.includes(LIB) ? [started] : [];

@@ -1,3 +1,4 @@
+/** The app of examples/push-login with an emulator, over HTTP. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -15,11 +16,13 @@ export const PASSWORD = "correct horse";
 export const ADA = "ada-0001";
 export const STAFF_KEY = "staff key";
 
+/** For all apps of a test file: a hash of a password takes its time. */
 const checkPassword = createCheckPassword({
   ada: { password: PASSWORD, entityIdentity: ADA },
   bob: { password: PASSWORD, entityIdentity: "bob-0001" },
 });
 
+/** Starts the app; an attempt expires after `ttlMs`, and a request waits for `waitMs`. */
 export async function startLoginApp(ttlMs = 60_000, waitMs = 20_000) {
   const emulator = await startEmulator();
   const server = createServer().listen(0, "127.0.0.1");

@@ -54,7 +54,9 @@ async function makeCluster(): Promise<string> {
 }
 
 export interface ServerOptions {
+  /** Lines of postgresql.conf. */
   settings?: Record<string, string>;
+  /** The folder for its files; by default that of temporary files. */
   disk?: string;
   env?: Record<string, string>;
 }
@@ -72,6 +74,7 @@ export function dumpSchema({ url }: PostgresProcess, schema: string): string {
   return lines.join("\n").replaceAll(schema, "push_fixture");
 }
 
+/** Creates a database cluster; `start` starts its server. */
 export async function createPostgres(options: ServerOptions = {}) {
   const folder = fs.mkdtempSync(join(options.disk ?? tmpdir(), "push-postgres-"));
   const user = findServerUser();

@@ -10,6 +10,7 @@ import {
 import { AUTH_TOKEN, PUBLIC_URL, toWebRequest, type TestRequest } from "./webhook-requests";
 
 export const silent = { debug() {}, info() {}, warn() {}, error() {} };
+/** A logger each of whose levels is one function. */
 export const loggerOf = (log: Logger["warn"]) => ({ debug: log, info: log, warn: log, error: log });
 
 /** Creates a receiver of POST and GET that records its events, rejections (`errors`, and their codes) and failures. */
@@ -31,6 +32,7 @@ export function createReceiver(options: Partial<PushWebhooksOptions> = {}) {
     rejected.push(error.code);
   });
   push.onError((error) => void failed.push(error.code));
+  /** Passes a request to `push.fetch`; returns the status of the response. */
   const receive = async (request: TestRequest) => (await push.fetch(toWebRequest(request))).status;
   return { push, events, errors, rejected, failed, receive };
 }

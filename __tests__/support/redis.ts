@@ -15,6 +15,7 @@ export const { describe: describeWithRedis, it: itWithRedis } = needs(
   "redis-server or valkey-server on the PATH (Debian: apt-get install redis-server)",
 );
 
+/** Settings that lose no event. */
 export const DURABLE = {
   appendonly: "yes",
   appendfsync: "always",
@@ -59,6 +60,7 @@ export async function startRedis(
     isUp: () => child !== undefined,
     freeze: () => void child?.kill("SIGSTOP"),
     thaw: () => void child?.kill("SIGCONT"),
+    /** A number of the reply of INFO, or 0. */
     async readInfo(section: string, field: string): Promise<number> {
       const text = await redis.info(section);
       return Number(text.split(`\n${field}`)[1]?.match(/\d+/)?.[0] ?? 0);

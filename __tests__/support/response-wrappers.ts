@@ -1,3 +1,4 @@
+/** Middlewares that replace methods of a request or a response, as apps mount them before a receiver. */
 import { join } from "node:path";
 import session from "express-session";
 import type { Middleware } from "./servers";
@@ -10,6 +11,7 @@ const load = (name: string) => require(name) as Factory;
 
 const sink = { write: () => true };
 
+/** A store of sessions that saves nothing, later. */
 class SlowStore extends session.Store {
   get = (_sid: string, callback: (error: unknown) => void) => setImmediate(callback, undefined);
   set = (_sid: string, _session: unknown, callback?: () => void) =>
@@ -33,6 +35,7 @@ const SESSIONS = flags.flatMap((saveUninitialized) =>
 type Method = (...args: unknown[]) => unknown;
 type Methods = Record<string, Method>;
 
+/** Replaces a method of a response; `run` receives the original one. */
 const replace =
   (method: string, run: (original: Method, ...args: unknown[]) => unknown): Middleware =>
   (_req, res, next) => {
@@ -42,6 +45,7 @@ const replace =
     next();
   };
 
+/** Keeps the body of each response, as the snippet does that is copied most often. */
 const keepBody: Middleware = (_req, res, next) => {
   const [write, end] = [res.write.bind(res), res.end.bind(res)] as Method[];
   const chunks: Buffer[] = [];

@@ -6,6 +6,7 @@ import { startServer } from "./servers";
 export interface Question {
   type: PushEventType;
   identity: string;
+  /** Of the challenge, or of the factor. */
   sid: string;
   factorSid: string;
 }
@@ -81,6 +82,7 @@ export async function startAnsweringService() {
   });
   return {
     url: `http://127.0.0.1:${port}`,
+    /** Registers the answers about a user, the last one again and again. */
     answer: (question: Question, ...answers: Answer[]) =>
       void questions.set(question.identity, { question, answers, asked: 0 }),
     askedFor: (identity: string) => questions.get(identity)?.asked ?? 0,

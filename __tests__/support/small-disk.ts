@@ -17,6 +17,7 @@ export function mountSmallDisk(options: string) {
   return {
     folder,
     itOnDisk: needs(isMounted, "the right to mount a disk in memory").it,
+    /** Fills what is free; a database may be faster with the last bytes. */
     fill(): void {
       const { bavail, bsize } = statfsSync(folder);
       try {

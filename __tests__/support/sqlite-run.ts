@@ -1,3 +1,4 @@
+/** Runs tests of the SQLite engine on a Node.js that has node:sqlite. */
 import { execFile } from "node:child_process";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";

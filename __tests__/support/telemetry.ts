@@ -1,3 +1,4 @@
+/** OpenTelemetry of this process, with exporters in memory. */
 import { context, metrics, propagation, trace, type Attributes } from "@opentelemetry/api";
 import {
   AggregationTemporality,
@@ -25,6 +26,7 @@ export function startTelemetry() {
     (exporter.getMetrics().at(-1)?.scopeMetrics ?? []).flatMap((scope) => scope.metrics);
   return {
     spans: () => spans.getFinishedSpans(),
+    /** The points of each metric by its name. */
     async readMetrics(): Promise<Record<string, { attributes: Attributes; value: unknown }[]>> {
       await meters.forceFlush();
       return Object.fromEntries(list().map((one) => [one.descriptor.name, one.dataPoints]));

@@ -11,11 +11,13 @@ import { clientOf, startEmulator, stopEmulators } from "./emulators";
 import { startServer } from "./servers";
 import { collect } from "./waiting";
 
+/** A response that a test chooses instead of the right one. */
 interface Scripted {
   status: number;
   body?: unknown;
   headers?: Record<string, string>;
   hangs?: boolean;
+  /** Closes the connection instead. */
   drops?: boolean;
 }
 

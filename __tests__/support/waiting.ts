@@ -1,3 +1,4 @@
+/** Waiting for what a test expects, without a fixed time. */
 import { clearInterval as endTurns, setInterval as startTurns } from "node:timers";
 import { setImmediate, setTimeout as sleep } from "node:timers/promises";
 

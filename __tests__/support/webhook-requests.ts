@@ -26,6 +26,7 @@ export function eventPairs(
 
 export interface TestRequest {
   method: string;
+  /** Path and query. */
   path: string;
   headers: Record<string, string>;
   body: string | undefined;
