@@ -72,6 +72,7 @@ const apply = (bytes: Buffer, change: (readonly [number, number, Uint8Array])[])
     return Buffer.concat([changed.subarray(0, place), added, changed.subarray(place + removed)]);
   }, bytes);
 
+/** All cuts of some signed texts, then some of random ones: none may be accepted as another event. */
 function checkCuts(): void {
   const report = (what: string, { foreign, accepted }: ReturnType<typeof countRandom>) => {
     console.log(`${what}: ${foreign} of another event`);
@@ -94,6 +95,7 @@ function checkCuts(): void {
   report(`random cuts of ${100 * runs} signed texts`, total);
 }
 
+/** An attacker's texts and genuine requests, 10 to 1; a tenth of these with hostile texts. */
 async function checkForgeries(): Promise<void> {
   const count = { texts: 0, requests: 0, events: 0, accepted: [] as string[] };
   for (const [index, [, options]] of SETTINGS.entries()) {

@@ -38,6 +38,7 @@ module.exports = class ClosingLine {
   }
 };
 
+/** Lists what skipped tests need, and the names of those that do not say it, with their numbers. */
 function listSkipped({ testResults }) {
   const counts = new Map();
   for (const { fullName, status } of testResults.flatMap((file) => file.testResults)) {
@@ -48,6 +49,7 @@ function listSkipped({ testResults }) {
   return Array.from(counts, ([what, count]) => `${count} (${what})`);
 }
 
+/** Lists the resources that keep the process alive, and ends it. Jest sets the exit code. */
 function exitAnyway() {
   const open = process.getActiveResourcesInfo().join(", ");
   writeSync(2, `The tests have left open: ${open}. Run single files to find which one did.\n`);

@@ -35,6 +35,10 @@ Server.prototype.listen = function (...args) {
   return listen.apply(this, args);
 };
 
+/**
+ * Runs a test file: tells its loops when a test ends, ends a file that does not end, and fails one
+ * that leaves something behind.
+ */
 module.exports = class FileEnvironment extends TestEnvironment {
   /** Whether all tests run: the hooks of a block without one do not, with `-t`. */
   #isWhole;

@@ -10,6 +10,7 @@ import { chooseCuts, joinCut } from "./cuts";
 export const TOKEN = "5b0e8c7f41d94a2e8f6d3c2b1a097e65";
 export const URL_HERE = "https://app.example.test/webhooks/push";
 
+/** The receiver that an attacker wants to deceive: its publicUrl and extraParameters. */
 interface Target {
   url: string;
   declared: readonly string[];

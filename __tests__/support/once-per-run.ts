@@ -7,6 +7,7 @@ import { until } from "./waiting";
 /** The folder of the run, which Jest removes at its end; outside Jest, one for this process. */
 const runFolder = process.env.PUSH_TEST_RUN ?? createFolder();
 
+/** Returns a folder that `make` fills once a run, also when several processes ask for it. */
 export async function makeOncePerRun(
   name: string,
   make: (folder: string) => unknown,

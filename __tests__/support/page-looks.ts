@@ -1,3 +1,4 @@
+/** How a page looks: light and wide, dark and narrow; for screenshots also the other two. */
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import type * as axeCore from "axe-core";

@@ -41,6 +41,7 @@ export function findServerUser(): { uid?: number; gid?: number } {
   return { uid: Number(uid), gid: Number(gid) };
 }
 
+/** Returns the files of a new cluster, for servers to start with a copy of them. */
 async function makeCluster(): Promise<string> {
   const user = findServerUser();
   const made = await makeOncePerRun("cluster", (folder) => {
@@ -128,6 +129,7 @@ export async function createPostgres(options: ServerOptions = {}) {
       else one.child?.kill(signal);
       await exited;
     },
+    /** Signals all its processes, as a crash or a freeze of the machine would. */
     signalAll(signal: "SIGKILL" | "SIGSTOP" | "SIGCONT"): void {
       // Else it would notice the end of the others, each of which is a session of its own.
       one.child?.kill("SIGSTOP");

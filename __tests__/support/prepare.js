@@ -37,6 +37,7 @@ module.exports = function prepare() {
 /** Variables of a developer that change what Node.js, libraries and programs of the tests do. */
 const FOREIGN = /^(LC_|LANG|PG|REDIS|PUSH_(?!TEST_)|NODE_OPTIONS$|(NODE_)?DEBUG$)/;
 
+/** Makes the processes of the tests independent of the shell that starts them. */
 function settleEnvironment() {
   for (const name of Object.keys(process.env)) if (FOREIGN.test(name)) delete process.env[name];
   // npm may need the proxy of the machine.

@@ -67,6 +67,7 @@ function runInTurn(middlewares: Middleware[]): RequestListener {
 
 const open: Server[] = [];
 
+/** Starts a server on a free port, whose connections stay open; {@link stopServers} stops it. */
 export async function startServer(
   listener: RequestListener,
   options: ServerOptions = {},
