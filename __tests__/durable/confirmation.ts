@@ -1,4 +1,3 @@
-/** Events that a worker must confirm; run on each engine. */
 import { once } from "node:events";
 import { createHandlers, type Confirm, type PushWebhooksOptions } from "express-push-verification";
 import type { QueueOptions, WorkOptions } from "express-push-verification/durable";
@@ -148,18 +147,6 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await until(() => calls.includes("handle late 1"));
   });
 
-  it("are found when they come again after a forged one of their uuid", async () => {
-    await open();
-    confirm = () => false;
-    const worker = work();
-    await deliver();
-    await expectDead("NOT_CONFIRMED", 1);
-    await worker.close();
-    await deliver();
-    expect(await receiver.queue.discard("approval")).toBe(true);
-    expect(await receiver.queue.find("approval")).toHaveProperty("state", "waiting");
-  });
-
   it("that a tool of this package invented are discarded when they are not confirmed", async () => {
     await open();
     confirm = () => false;
@@ -174,25 +161,6 @@ export function describeConfirmation(engine: StoppableEngine): void {
       const { entries } = (await receiver.queue.journal?.read()) ?? { entries: [] };
       return entries.some((one) => "what" in one && `${one.uuid} ${one.what}` === NOTED);
     });
-  });
-
-  it("are confirmed once in each attempt", async () => {
-    await open();
-    let failures = 0;
-    confirm = () => {
-      if (failures++ === 0) throw new Error("the API is restarting");
-      return true;
-    };
-    receiver.push.on("challenge.approved", (_event, { attempt }) => {
-      if (attempt === 2) throw new Error("the handler fails");
-    });
-    const failed: string[] = [];
-    work({ onError: ({ code }) => void failed.push(code) });
-    await deliver();
-    await until(() => calls.includes("handle approval 3"));
-    const again = [2, 3].flatMap((attempt) => ["confirm approval", `handle approval ${attempt}`]);
-    expect(calls).toEqual(["confirm approval", ...again]);
-    expect(failed).toEqual(["CONFIRM_UNAVAILABLE", "HANDLER_FAILED"]);
   });
 
   it("are run only by a worker that can confirm", async () => {

@@ -1,4 +1,3 @@
-/** The journal that the processes of a queue share, on each engine. */
 import { createHandlers, type PushEvent } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import type { Journal, NewEntry } from "../../lib/core/journal/journal";
@@ -66,6 +65,7 @@ export function describeJournal(engine: StoppableEngine): void {
     const flood = listed("large", 2_500);
     await storage.appendEntries(stored("rejected", "large", flood), []);
     await storage.trimEntries();
+    expect((await storage.scan("entry")).texts).toHaveLength(1_000);
     const { texts } = await readTexts(storage);
     const kept = [...small, ...listed("good", 300), ...flood.slice(-1_990)];
     expect(texts).toEqual(kept);

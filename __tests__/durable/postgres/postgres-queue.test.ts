@@ -1,4 +1,3 @@
-/** What a queue does with its Postgres; setups/postgres.test.ts has the set-ups in which it rejects. */
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -43,7 +42,6 @@ import { shorten, until } from "../../support/waiting";
 const disk = mountSmallDisk("size=160m,mode=777");
 const BACKLOG = 20_000;
 const EVENTS = 100;
-const PURGE_MS = 5_000;
 const ALL = { failure: undefined, newestFirst: false };
 const OWN_CONNECTIONS = "select from pg_stat_activity where application_name = 'push-webhooks'";
 
@@ -118,29 +116,6 @@ describeOnPostgres("its own promises", (app) => {
     expect(rows).toEqual([{ version: 1 }]);
   });
 
-  it("removes what is over in whatever order it ends", async () => {
-    const timers = shorten("setTimeout", PURGE_MS);
-    await open({ schema: "mixed" }).ready();
-    const now = "(extract(epoch from now()) * 1000)::bigint";
-    const end = `case when n <= 2500 then ${now} + 60000000 when n = 2501 then 2 * ${now}
-      when n % 2 = 0 then 5 else ${now} + 900000 end from generate_series(1, 9000) as n`;
-    const { query } = app.server();
-    const key = "md5(n::text)::uuid";
-    await query(`insert into mixed.delivery (key, content, event_id, expires_at)
-      select ${key}, ${key}, n, ${end}`);
-    await query(`insert into mixed.outcome (key, value, expires_at) select ${key}, '', ${end}`);
-    for (const table of ["delivery", "outcome"]) {
-      const ends = `(select count(*)::int from mixed.${table} where expires_at`;
-      const left = async () =>
-        (await query(`select ${ends} <= 5) as over, ${ends} > ${now} + 600000000) as far`))[0];
-      await until(async () => JSON.stringify(await left()) === '{"over":0,"far":0}');
-      expect(await query(`select count(*)::int as count from mixed.${table}`)).toEqual([
-        { count: 5_750 },
-      ]);
-    }
-    timers.mockRestore();
-  });
-
   it.each([
     ["outcome", "value", "''"],
     ["delivery", "event_id, content", "1, gen_random_uuid()"],
@@ -180,7 +155,6 @@ describeOnPostgres("its own promises", (app) => {
       { minuteMs, name: "dropped", count: 1 },
     ]);
     const secret = await loud.secret("of loud");
-    // One event in each state.
     const uuids = ["dead", "delayed", "active", "waiting"];
     const added = uuids.map((uuid) =>
       toNewEvent("loud", queuedEvent(eventFixture("factor.created", { uuid })), undefined),
@@ -283,7 +257,6 @@ describeOnPostgres("its own promises", (app) => {
   });
 
   it("connects again when its server does not respond", async () => {
-    // It awaits a connection for 2 s.
     const timers = shorten("setTimeout", 2_000);
     const { port, url } = app.server();
     const proxy = closeLater(await startRedisProxy(port));
@@ -327,7 +300,6 @@ describeOnPostgres("its own promises", (app) => {
     // The segment of the log has room: Postgres ends when it cannot write that. On a busy machine it
     // may also exceed the time of a store.
     for (let round = 0; round < 60 && full === undefined; round++) {
-      // Postgres frees some space itself.
       disk.fill();
       const stores = Array.from({ length: 100 }, (_, index) =>
         storeFactor(queue, `${round}-${index}`),

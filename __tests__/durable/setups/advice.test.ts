@@ -1,7 +1,3 @@
-/**
- * Each advice on a store with events and foreign data: afterwards the problem is gone, and nothing is
- * lost. sqlite/advice.test.ts has those on files.
- */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -53,7 +49,6 @@ redis.describeWithRedis("the advice of redisQueue", () => {
   });
 
   it("REDIS_NOT_DURABLE makes Redis durable without a restart", async () => {
-    // Redis then needs a second to write its data.
     await start(
       "appendonly no\nappendfsync everysec\nmaxmemory-policy allkeys-lru\nrdb-key-save-delay 4000",
     );
@@ -161,7 +156,6 @@ describeWithPostgres("the advice of postgresQueue", () => {
     const statements = advice.match(pattern) ?? [];
     expect(statements).toHaveLength(1);
     for (const statement of statements) {
-      // A superuser can do this while the database is read-only.
       for (const one of statement.replace("…", `app${count}`).split(/(?<=;) /)) {
         await run(
           `set default_transaction_read_only = off; ${one}`.replace(/^.*?; (?=alter system)/, ""),
@@ -177,24 +171,13 @@ describeWithPostgres("the advice of postgresQueue", () => {
       "its sequence",
       "revoke push from app$; grant usage on schema advised$ to app$; grant all on all tables in schema advised$ to app$",
     ],
-  ])("POSTGRES_REJECTED without %s", async (_what, problem) => {
+    ["a schema", "revoke push from app$", "other"],
+    ["tables", "revoke push from app$; create schema other$", "other"],
+  ])("POSTGRES_REJECTED without %s", async (_what, problem, other = "advised") => {
     await run(problem);
-    const queue = asApp();
-    const [, grants = ""] =
-      /Run as the owner: (.*)/.exec(await readAdvice(queue, "POSTGRES_REJECTED")) ?? [];
-    await run(grants);
-    await expectAll(queue);
-  });
-
-  it.each([
-    ["a schema", "revoke push from app$"],
-    ["tables", "revoke push from app$; create schema other$"],
-  ])("POSTGRES_REJECTED without %s", async (_what, problem) => {
-    await run(problem);
-    const queue = open({ connection: as(`app${count}`), schema: `other${count}` });
-    const [, grants = ""] =
-      /Run as the owner: (.*)/.exec(await readAdvice(queue, "POSTGRES_REJECTED")) ?? [];
-    await run(grants);
+    const queue = open({ connection: as(`app${count}`), schema: `${other}${count}` });
+    const advice = await readAdvice(queue, "POSTGRES_REJECTED");
+    await run(/Run as the owner: (.*)/.exec(advice)?.[1] ?? "");
     await until(() => isReady(queue));
     await expectAll(open());
   });
@@ -252,7 +235,6 @@ describeWithPostgres("the advice of postgresQueue", () => {
   });
 });
 
-/** The newest tools that Debian has installed. */
 function findTools(): string {
   const debian = "/usr/lib/postgresql";
   const [newest = ""] = existsSync(debian) ? readdirSync(debian).toSorted().toReversed() : [];

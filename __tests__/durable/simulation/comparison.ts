@@ -1,18 +1,16 @@
-/** Runs the calls of a schedule on a real storage, too, whose clock is that of the schedule. */
 import { isDeepStrictEqual } from "node:util";
 import type { ClaimedEvent, Run } from "../../../lib/durable/storage";
 import type {
+  createModel,
   ModelDelivery,
   ModelEvent,
   ModelMember,
   ModelOutcome,
   ModelStorage,
 } from "./model-storage";
-import { runSchedule, type Compare } from "./schedule";
 
 type Method = keyof ModelStorage;
 
-/** A uuid as a storage has it: SQLite has no booleans. */
 type StoredDelivery = Omit<ModelDelivery, "eventId" | "isDiscarded"> & {
   key: string;
   isDiscarded: boolean | number;
@@ -40,9 +38,7 @@ const byKey = (one: { key: string }, other: { key: string }) => (one.key < other
 const toPlain = <Value>(value: Value) =>
   JSON.parse(JSON.stringify(value ?? null), (_, part) => part ?? undefined) as Value;
 
-/** Creates the comparison of one schedule, which begins with an empty storage. */
-export function createComparison({ call, readRows }: RealStorage): Compare {
-  /** The identifiers of the model by those of the real storage, which may leave out numbers. */
+export function createComparison({ call, readRows }: RealStorage) {
   const ids = new Map<number, number>();
   const toModel = (id: number) => ids.get(id) ?? -1;
   const toReal = (wanted: number) => [...ids].find(([, id]) => id === wanted)?.[0] ?? -1;
@@ -58,7 +54,6 @@ export function createComparison({ call, readRows }: RealStorage): Compare {
 
   function translateReply(method: Method, reply: unknown): unknown {
     if (method === "claim") {
-      // Postgres tells when the event was due, too.
       return (reply as ClaimedEvent[]).map((event) =>
         Object.assign(event, { id: toModel(event.id), runAtMs: undefined }),
       );
@@ -66,53 +61,45 @@ export function createComparison({ call, readRows }: RealStorage): Compare {
     return method === "fail" ? (reply as number[]).map(toModel) : reply;
   }
 
-  /** The order of some lists is free. */
   function sortReply(method: Method, reply: unknown): unknown {
     if (method === "fail") return (reply as number[]).toSorted((a, b) => a - b);
     return method === "outcomes" ? (reply as { key: string }[]).toSorted(byKey) : reply;
   }
 
-  return (method, args, reply, model, nowMs) => {
+  /** Makes the same call of the real storage; returns how it differs from the model afterwards. */
+  return async (
+    method: Method,
+    args: readonly unknown[],
+    reply: unknown,
+    model: ReturnType<typeof createModel>,
+    nowMs: number,
+  ): Promise<string | undefined> => {
     const given = toPlain(args);
+    const realReply = await call(method, translateArgs(method, given), nowMs);
+    const { events, members, deliveries, outcomes } = await readRows();
+    for (const { id, body } of model.events.values()) {
+      const own = events.find((event) => event.body === body);
+      if (own !== undefined) ids.set(own.id, id);
+    }
+    const rows = <Row>(map: ReadonlyMap<string, Row>) =>
+      Array.from(map, ([key, row]) => ({ key, ...row })).toSorted(byKey);
     const expected = {
       reply: sortReply(method, reply),
-      events: toPlain([...model.events.values()]).toSorted(byId),
+      events: [...model.events.values()].toSorted(byId),
       members: Array.from(model.members, ([id, member]) => ({ id, ...member })).toSorted(byId),
-      deliveries: Array.from(model.deliveries, ([key, kept]) => ({ key, ...kept }))
-        .toSorted(byKey)
-        .map(toDelivery),
-      outcomes: Array.from(model.outcomes, ([key, kept]) => ({ key, ...kept })).toSorted(byKey),
+      deliveries: rows(model.deliveries).map(toDelivery),
+      outcomes: rows(model.outcomes),
     };
-    return async () => {
-      const realReply = await call(method, translateArgs(method, given), nowMs);
-      const { events, members, deliveries, outcomes } = await readRows();
-      for (const { id, body } of expected.events) {
-        const own = events.find((event) => event.body === body);
-        if (own !== undefined) ids.set(own.id, id);
-      }
-      const found = {
-        // Where the model replies nothing, no caller reads the reply.
-        reply:
-          reply === undefined ? undefined : sortReply(method, translateReply(method, realReply)),
-        events: events
-          .map((event) => Object.assign(event, { id: toModel(event.id) }))
-          .toSorted(byId),
-        members: members.toSorted(byId),
-        deliveries: deliveries.toSorted(byKey).map(toDelivery),
-        outcomes: outcomes.toSorted(byKey),
-      };
-      if (isDeepStrictEqual(toPlain(found), toPlain(expected))) return undefined;
-      const texts = [given, found, expected].map((value) => JSON.stringify(value));
-      return `${method}(${texts[0]}) at ${nowMs} is ${texts[1]}; the model: ${texts[2]}`;
+    const found = {
+      // Where the model replies nothing, no caller reads the reply.
+      reply: reply === undefined ? undefined : sortReply(method, translateReply(method, realReply)),
+      events: events.map((event) => Object.assign(event, { id: toModel(event.id) })).toSorted(byId),
+      members: members.toSorted(byId),
+      deliveries: deliveries.toSorted(byKey).map(toDelivery),
+      outcomes: outcomes.toSorted(byKey),
     };
+    if (isDeepStrictEqual(toPlain(found), toPlain(expected))) return undefined;
+    const texts = [given, found, expected].map((value) => JSON.stringify(value));
+    return `${method}(${texts[0]}) at ${nowMs} is ${texts[1]}; the model: ${texts[2]}`;
   };
-}
-
-/** Runs schedules on an empty storage each; throws the error of the first that fails. */
-export async function compareSchedules(
-  count: number,
-  start: () => Promise<RealStorage>,
-): Promise<void> {
-  for (let seed = 1; seed <= count; seed++)
-    await runSchedule(seed, createComparison(await start()));
 }

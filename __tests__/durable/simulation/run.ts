@@ -13,7 +13,7 @@ async function main(): Promise<void> {
   let broken = 0;
   for (let seed = Number(first); seed < Number(first) + Number(count); seed++) {
     try {
-      await runSchedule(seed, undefined, trace);
+      await runSchedule(seed, trace);
     } catch (error) {
       broken++;
       console.log(String(error));

@@ -1,4 +1,3 @@
-/** One schedule of stores, workers, waits and faults, and its invariants. */
 import { createHandlers } from "../../../lib/core/delivery/handler-registry";
 import {
   createQueue,
@@ -40,40 +39,23 @@ const QUEUED = Array.from({ length: EVENTS }, (_, index) => {
 });
 const BODIES = QUEUED.map((queued) => toNewEvent(NAME, queued, undefined).body);
 
-/**
- * Compares a real storage with the model after each call: returns a function that makes the same call
- * at a time of the clock, with real timers, and resolves with the difference.
- */
-export type Compare = (
-  method: keyof ModelStorage,
-  args: readonly unknown[],
-  reply: unknown,
-  model: ReturnType<typeof createModel>,
-  nowMs: number,
-) => () => Promise<string | undefined>;
-
 interface Worker extends SimulatedProcess {
   number: number;
   queue: DurableQueue;
   worker: EventWorker;
   isFinishing: boolean;
-  /** The runs that its claims returned, by the body of the event. */
   claimed: Map<string, ClaimedEvent>;
   onHint: (hint: Hint) => void;
-  /** Ends its connection. */
   disconnect: (error: Error) => void;
-  /** The numbers of the challenges that it waits for. */
   awaited: Set<number>;
 }
 
-/** A run whose handlers began. */
 interface BegunRun {
   by: Worker;
   isSuccessful?: boolean;
   isPermanent?: boolean;
 }
 
-/** Lets all promises settle. */
 const settle = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
 /**
@@ -81,17 +63,12 @@ const settle = () => new Promise<void>((resolve) => process.nextTick(resolve));
  *
  * @param trace called with each call of the storage, and each disturbance.
  */
-export async function runSchedule(
-  seed: number,
-  compare?: Compare,
-  trace?: (line: string) => void,
-): Promise<void> {
+export async function runSchedule(seed: number, trace?: (line: string) => void): Promise<void> {
   const random = createRandom(seed);
   const scheduler = createScheduler(random);
   const hasWaits = random() < 0.25;
   const problems: string[] = [];
   const processes: Worker[] = [];
-  /** Runs whose handlers began, by the event and its number. */
   const begun = new Map<string, BegunRun>();
   const acknowledged = new Set<string>();
   /** By the body of the event: how often it was settled since retries, and the runs that failed. */
@@ -101,7 +78,6 @@ export async function runSchedule(
   let areFaultsOn = true;
   let isAway = false;
   let caller: Worker | undefined;
-  const comparisons: ReturnType<Compare>[] = [];
   const nowMs = () => Math.round(scheduler.nowMs() + clockOffsetMs);
   const keyOf = ({ id, started }: Run) => `${id} ${started}`;
   const count = (body: string, by: number) => settled.set(body, (settled.get(body) ?? 0) + by);
@@ -131,7 +107,6 @@ export async function runSchedule(
     trace?.(
       `${nowMs()} ${process?.number} ${method}(${JSON.stringify(args)}): ${JSON.stringify(reply)}`,
     );
-    if (compare) comparisons.push(compare(method, args, reply, model, nowMs()));
     if (method === "store") hint(process, args[0] as NewEvent[]);
     return reply;
   }
@@ -258,7 +233,6 @@ export async function runSchedule(
     else if (processes.length < MAX_PROCESSES) startProcess();
   }
 
-  /** While the store is away, half of the connections end. */
   function setAway(isAwayNow: boolean): void {
     isAway = isAwayNow;
     for (const one of isAway ? processes : []) {
@@ -289,21 +263,11 @@ export async function runSchedule(
   }
 
   const over = new AbortController();
-  let restore = scheduler.install();
+  const restore = scheduler.install();
 
-  /** Runs a step, and all that follows from it. */
-  async function step(): Promise<void> {
+  function step(): Promise<void> {
     scheduler.step();
-    await settle();
-    if (comparisons.length === 0) return;
-    // A real store needs real timers.
-    restore();
-    for (const findDifference of comparisons.splice(0)) {
-      const difference = await findDifference();
-      if (difference !== undefined) problems.push(difference);
-    }
-    restore = scheduler.install();
-    await settle();
+    return settle();
   }
 
   try {
@@ -317,7 +281,6 @@ export async function runSchedule(
     isAway = false;
     for (const one of processes) one.isSuspended = false;
     if (!processes.some(({ isAlive, isFinishing }) => isAlive && !isFinishing)) startProcess();
-    // At the end, a dead letter is retried.
     let retries = 0;
     for (let steps = 0; steps < MAX_STEPS && problems.length === 0; steps++) {
       if (isDone() && (retries++ > 0 || !retryDead())) break;

@@ -15,10 +15,10 @@ const UUIDS = ["a", "b", "c"];
 /** Two different ones, which end in a walk. */
 export const TTLS: Ttls = { dedupeTtlMs: 12_000, outcomeTtlMs: 30_000 };
 
+const toMember = (id: number) => ({ id, isWorker: true });
 const hex = (text: string, digits: number) =>
   Buffer.from(text).toString("hex").padEnd(digits, "0").slice(0, digits);
 
-/** Walks over a model and a real storage; throws at the first difference. */
 export async function walk(seed: number, real: RealStorage): Promise<void> {
   const random = createRandom(seed);
   const below = (limit: number) => Math.floor(random() * limit);
@@ -35,7 +35,7 @@ export async function walk(seed: number, real: RealStorage): Promise<void> {
   async function call(method: keyof ModelStorage, ...args: unknown[]): Promise<unknown> {
     const run = model.storage[method] as (...values: unknown[]) => unknown;
     const reply = run(...args);
-    const difference = await compare(method, args, reply, model, nowMs)();
+    const difference = await compare(method, args, reply, model, nowMs);
     if (difference !== undefined) throw new Error(`walk ${seed}: ${difference}`);
     return reply;
   }
@@ -87,14 +87,22 @@ export async function walk(seed: number, real: RealStorage): Promise<void> {
     await call("fail", [failed]);
   }
 
-  const beat = () =>
-    call(
-      "beat",
-      owners.map((id) => ({ id, isWorker: true })),
-    );
+  async function beat(): Promise<void> {
+    const alive = random() < 0.8 ? owners : owners.slice(1);
+    await call("beat", alive.map(toMember));
+  }
+
+  async function leave(): Promise<void> {
+    const owner = pick(owners);
+    await call("leave", toMember(owner));
+    held.set(owner, []);
+  }
+
   await beat();
   for (let step = 0; step < STEPS; step++) {
     nowMs += random() < 0.2 ? below(15_000) : below(1_000);
+    // The clock is set back, also by as little as a beat may be late.
+    if (random() < 0.05) nowMs -= below(pick([2_000, 60_000]));
     const draw = random();
     if (draw < 0.3) await call("store", [newEvent()]);
     else if (draw < 0.36) await call("record", [outcome()]);
@@ -106,8 +114,9 @@ export async function walk(seed: number, real: RealStorage): Promise<void> {
     else if (draw < 0.58) await claim(pick(owners));
     else if (draw < 0.74) await settle(pick(owners));
     else if (draw < 0.8) await call("retry", listDead().slice(0, 1));
-    else if (draw < 0.88) await call("discard", listDead().slice(0, 1));
-    else if (draw < 0.94) await call("purge");
+    else if (draw < 0.84) await call("discard", listDead().slice(0, 1));
+    else if (draw < 0.88) await call("purge");
+    else if (draw < 0.9) await leave();
     else await beat();
   }
 }
