@@ -1,3 +1,4 @@
+/** What a queue does with its Postgres; setups/postgres.test.ts has the set-ups in which it rejects. */
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -179,6 +180,7 @@ describeOnPostgres("its own promises", (app) => {
       const rest = [await loud.deadGroups(), await loud.readCounts(0), await loud.secret("")];
       return { stats, letters, texts, entries, rest };
     };
+    // One event in each state.
     const held = await readLoud();
     expect(held.stats).toMatchObject({ waiting: 1, active: 1, delayed: 1, deadLetters: 1 });
 
@@ -281,6 +283,7 @@ describeOnPostgres("its own promises", (app) => {
     let handled = 0;
     queue.work(createHandlers().onUnhandled(() => void handled++));
     await until(() => handled === EVENTS);
+    // It awaits a connection for 2 s.
     await queue.close();
     // A connection adds its reads to the counters of Postgres when it ends, at the latest.
     await until(async () => (await app.server().query(OWN_CONNECTIONS)).length === 0);
@@ -324,6 +327,7 @@ describeOnPostgres("its own promises", (app) => {
     writeFileSync(join(folder, "data", "standby.signal"), "");
     await start();
     const { queue, logged } = openLogged(url);
+      // Postgres frees some space itself.
     await until(() => logged.length > 0);
     expect(logged).toMatchObject([{ code: "POSTGRES_UNREACHABLE" }]);
     expect(logged[0]?.message).toContain("is a standby");

@@ -1,3 +1,7 @@
+/**
+ * Each advice on a store with events and foreign data: afterwards the problem is gone, and nothing is
+ * lost. sqlite/advice.test.ts has those on files.
+ */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -49,6 +53,7 @@ redis.describeWithRedis("the advice of redisQueue", () => {
   });
 
   it("REDIS_NOT_DURABLE makes Redis durable without a restart", async () => {
+    // Redis then needs a second to write its data.
     await start(
       "appendonly no\nappendfsync everysec\nmaxmemory-policy allkeys-lru\nrdb-key-save-delay 4000",
     );
@@ -156,6 +161,7 @@ describeWithPostgres("the advice of postgresQueue", () => {
     const statements = advice.match(pattern) ?? [];
     expect(statements).toHaveLength(1);
     for (const statement of statements) {
+      // A superuser can do this while the database is read-only.
       for (const one of statement.replace("…", `app${count}`).split(/(?<=;) /)) {
         await run(
           `set default_transaction_read_only = off; ${one}`.replace(/^.*?; (?=alter system)/, ""),
@@ -240,3 +246,4 @@ function findTools(): string {
   const [newest = ""] = existsSync(debian) ? readdirSync(debian).toSorted().toReversed() : [];
   return join(debian, newest, "bin");
 }
+/** The newest tools that Debian has installed. */
