@@ -62,13 +62,13 @@ export function describeJournal(engine: StoppableEngine): void {
     const listed = (name: string, count: number) => range(count).map((index) => `${name} ${index}`);
     const small = listed("small", 10);
     await storage.appendEntries(stored("rejected", "small", small), []);
-    await storage.appendEntries(stored("accepted", "large", listed("good", 300)), []);
     const flood = listed("large", 2_500);
     await storage.appendEntries(stored("rejected", "large", flood), []);
+    await storage.appendEntries(stored("accepted", "small", listed("good", 2_000)), []);
     await storage.trimEntries();
     expect((await storage.scan("entry")).texts).toHaveLength(1_000);
     const { texts } = await readTexts(storage);
-    const kept = [...small, ...listed("good", 300), ...flood.slice(-1_990)];
+    const kept = [...small, ...flood.slice(-1_990), ...listed("good", 2_000)];
     expect(texts).toEqual(kept);
   });
 
@@ -84,11 +84,14 @@ export function describeJournal(engine: StoppableEngine): void {
       return (await readTexts(storage)).texts;
     };
     await storage.appendEntries(stored("step", "", ["old"]), [old]);
+    expect(await storage.readCounts(0)).toEqual([]);
     expect(await readAfter(DAY_MS - 120_000)).toEqual(["old"]);
     await storage.appendEntries(stored("step", "", ["new"]), [added, kept]);
     expect(await readAfter(120_000)).toEqual(["new"]);
     expect(await storage.readCounts(0)).toEqual([kept, added]);
     expect(await storage.readCounts(minuteMs)).toEqual([added]);
+    // Redis ends a key by its own clock.
+    if (engine.kind !== "redis") expect(await readAfter(-2 * DAY_MS)).toEqual([]);
   });
 
   it("has one secret for all processes", async () => {

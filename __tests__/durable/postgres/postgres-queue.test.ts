@@ -246,6 +246,7 @@ describeOnPostgres("its own promises", (app) => {
     const readProcess = () => query("select pg_backend_pid() as process");
     const first = await readProcess();
     expect(await readProcess()).toEqual(first);
+    expect(await query("show statement_timeout")).toEqual([{ statement_timeout: "4s" }]);
     await expect(query("select 1 / 0")).rejects.toHaveProperty("code", "22012");
     expect(await readProcess()).not.toEqual(first);
   });

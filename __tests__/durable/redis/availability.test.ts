@@ -53,7 +53,7 @@ describeOnRedis("a queue in Redis", (app) => {
     await app.server().redis.config("SET", "appendonly", "no");
     for (const own of [undefined, logger]) await open({ durability: "warn", logger: own }).ready();
     const words = expect.stringContaining("appendonly yes");
-    expect(warnings.list()).toMatchObject([[words, {}]]);
+    expect(warnings.list()).toMatchObject([[words, { type: "DurabilityWarning" }]]);
     expect(logger.warn.mock.calls).toMatchObject([[{}, words]]);
   });
 
@@ -153,6 +153,21 @@ describeOnRedis("a queue in Redis", (app) => {
     const lines = [...logger.warn.mock.calls, ...logger.info.mock.calls];
     const ofPause = lines.map(([, text]) => String(text)).filter((text) => text.includes("paused"));
     expect(ofPause).toHaveLength(4);
+  });
+
+  it("tells what an operator has set", async () => {
+    const { redis } = app.server();
+    const queue = open();
+    const holds = { paused: "paused", concurrency: "limited", max: "limited" };
+    for (const [field, hold] of Object.entries(holds)) {
+      await redis.hset(META, field, 1);
+      expect(await queue.stats()).toHaveProperty("hold", hold);
+      await redis.hdel(META, field);
+    }
+    expect(await queue.stats()).not.toHaveProperty("hold");
+    await redis.set(META.replace(/meta$/, "limiter"), 1, "PX", 60_000);
+    expect(await queue.stats()).toHaveProperty("hold", "limited");
+    app.leave("limiter");
   });
 
   it.each(["before", "at"])("that is stopped delays no end of a worker: %s it", async (when) => {

@@ -21,7 +21,13 @@ describe("redisQueue", () => {
 
   it.each<[option: string, ...wrong: unknown[]]>([
     ["connection", undefined, "127.0.0.1:6379", "http://127.0.0.1", "redis//:hush@127.0.0.1", 6379],
-    ["connection", { cluster: [] }, { cluster: ["127.0.0.1:7000"] }, { sentinels }],
+    [
+      "connection",
+      { cluster: [] },
+      { cluster: ["127.0.0.1:7000"] },
+      { sentinels },
+      { cluster: sentinels, db: 1 },
+    ],
     ["connection", { keyPrefix: "app:" }, { connect() {}, disconnect() {}, duplicate() {} }],
     ["name", undefined, "a:b", "", "x".repeat(101)],
     ["prefix", "a b"],

@@ -224,6 +224,7 @@ describeOnRedis("its own promises", (app) => {
     for (const [key, longestMs] of [
       ["*:lock", 4_000],
       ["stalled-check", 500],
+      ["workers", 10_000],
     ] as const) {
       let leftMs = 0;
       await until(async () => {
