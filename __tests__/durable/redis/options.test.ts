@@ -88,6 +88,11 @@ describe("redisQueue", () => {
     expect(read).toMatchObject({ host: "h", ...parts });
   });
 
+  it("takes options of ioredis as they are", () => {
+    const given = { host: "fe80::1%eth0", port: "6379", family: "6", db: 0, tls: true as never };
+    expect(resolve({ connection: given })).toHaveProperty("connection", given);
+  });
+
   it("names an unknown option", () => {
     expect(() => redisQueue({ name, connection, attempt: 1 } as never)).toThrow(/"attempts"/);
   });
