@@ -51,7 +51,7 @@ it.each([
   ["53100", true],
   ["57P01", true],
   ["58030", true],
-])("an error %s of Postgres keeps its message: %p, and is the rejection %p", (...row) => {
+])("an error %s of Postgres keeps its message: %p, rejection: %p", (...row) => {
   const [code, isKept, rejection] = row;
   const error = Object.assign(new Error('invalid: "hush"'), { severity: "ERROR", code });
   const neutral = toNeutralError(error);

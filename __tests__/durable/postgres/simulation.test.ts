@@ -79,8 +79,8 @@ describeWithPostgres("the storage in Postgres", () => {
     };
   }
 
-  it("behaves like the model in 300 walks", async () => {
+  it("behaves like the model in 150 walks", async () => {
     const storage = await open();
-    for (let seed = 1; seed <= 300; seed++) await walk(seed, await start(storage));
+    for (let seed = 1; seed <= 150; seed++) await walk(seed, await start(storage));
   }, 1_200_000);
 });
