@@ -3,9 +3,8 @@ import * as fs from "node:fs";
 import { join } from "node:path";
 import { createHandlers, type Logger } from "express-push-verification";
 import { sqliteQueue, type DurableQueue, type QueueError } from "express-push-verification/durable";
-import { createFileStorage } from "../../../lib/durable/sqlite/file-storage";
+import { ROW_INVALID } from "../../../lib/durable/storage";
 import { canShare, connect } from "../../../lib/durable/sqlite/node-sqlite";
-import { resolveSqliteOptions } from "../../../lib/durable/sqlite/options";
 import {
   closeLater,
   closeOpened,
@@ -101,18 +100,7 @@ it("makes dead letters of events whose numbers node:sqlite cannot read", async (
   const listed = await collect(queue.deadLetters());
   expect(listed.map(({ uuid }) => uuid)).toEqual(["u1", "u2", "u0"]);
   expect(await queue.find("u0")).toMatchObject({ state: "dead", attempts: 0 });
-});
-
-it("gives the events of a member that leaves to another at once", async () => {
-  const settings = resolveSqliteOptions({ name: "q", file: await createQueueFile() });
-  const storage = closeLater(createFileStorage(settings));
-  await storage.connect(() => {});
-  const leaving = { id: 1, isWorker: true };
-  await storage.beat([leaving, { id: 2, isWorker: true }]);
-  expect(await storage.claim(1, [], 1)).toHaveLength(1);
-  expect(await storage.claim(2, [], 1)).toEqual([]);
-  await storage.leave(leaving);
-  expect(await storage.claim(2, [], 1)).toHaveLength(1);
+  expect((await queue.deadGroups()).map(({ error }) => error)).toContain(ROW_INVALID);
 });
 
 const MAX = "9223372036854775807";
