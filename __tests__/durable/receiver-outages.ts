@@ -21,7 +21,6 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
   const logger = { ...silent, warn: log, error: log };
 
   async function receive(options: Partial<QueueOptions> = {}) {
-    // A store may take more than the usual 14 s to return.
     const receiver = await receiveInto(engine.open(options), { deadlineMs: 120_000 });
     receiver.push.onAny(({ uuid }) => void handled.push(uuid));
     const deliver = (uuid: string) => receiver.deliver(eventRequest("factor.created", { uuid }));

@@ -286,7 +286,6 @@ describeOnPostgres("its own promises", (app) => {
     await until(() => handled === EVENTS);
     // It awaits a connection for 2 s.
     await queue.close();
-    // A connection adds its reads to the counters of Postgres when it ends, at the latest.
     await until(async () => (await app.server().query(OWN_CONNECTIONS)).length === 0);
     const [reads] = await app.server().query(`select (seq_tup_read + idx_tup_fetch)::int as count
       from pg_stat_user_tables where relid = 'large.event'::regclass`);

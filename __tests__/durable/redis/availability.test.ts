@@ -86,7 +86,6 @@ describeOnRedis("a queue in Redis", (app) => {
       await queue.close();
       return settled === undefined ? command : [];
     };
-    // Without DEL, the key of the attempt expires.
     app.leave("check");
     expect((await Promise.all(commands.map(isReady))).flat()).toEqual([]);
   });

@@ -49,7 +49,6 @@ function rejected(title: string, rejects: Rejection, make: (file: string) => unk
     rejects,
     () => {
       expect(fs.readFileSync(file).equals(before)).toBe(true);
-      // SQLite itself opens those of a database.
       if (!before.toString("latin1").startsWith("SQLite format 3")) {
         expect(fs.existsSync(`${file}-wal`)).toBe(false);
       }
