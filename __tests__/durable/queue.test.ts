@@ -130,6 +130,7 @@ it.each(["store", "record", "finish", "fail", "beat"])(
       // A new row ends it at once.
       const clock = jest.spyOn(performance, "now").mockReturnValue(0);
       failing.mockResolvedValue([] as never);
+      info.mockClear();
       await until(() => info.mock.calls.length > 0);
       clock.mockRestore();
     }
