@@ -31,7 +31,6 @@ export function describeClosing(engine: StoppableEngine): void {
   /** Starts a worker whose handlers of a stored event run until `finish`, and fail then. */
   async function startRunning() {
     const { opened, open: finish } = createGate();
-    // Longer than every deadline.
     const options = { handlerTimeoutMs: 600_000 };
     const fail = () => Promise.reject(new Error("later"));
     const worker = queue.work(

@@ -102,7 +102,6 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await expectDead("NOT_CONFIRMED", 1);
     expect(calls).toEqual(["confirm approval", "confirm approval"]);
 
-    // Of the same uuid.
     await deliver(respond("approval", "denied"));
     await deliver(respond("approval", "denied"));
     expect(await wait()).toHaveProperty("type", "challenge.denied");
@@ -142,7 +141,6 @@ export function describeConfirmation(engine: StoppableEngine): void {
     confirm = () => "pending";
     await deliver(respond("late", "denied"));
     await expectDead("NOT_CONFIRMED", 3);
-    // Its uuid is forgotten.
     confirm = () => true;
     await deliver(respond("late", "denied"));
     await until(() => calls.includes("handle late 1"));

@@ -441,7 +441,6 @@ export function describeContract(engine: StoppableEngine): void {
       const event = eventFixture("challenge.denied", { challenge_sid: sidOf(1) });
       await queue.outcomes.record("", toOutcome(event));
       expect(await wait(1)).toHaveProperty("type", "challenge.approved");
-      // The service said so, and its webhook request comes late.
       const told = eventFixture("challenge.denied", { challenge_sid: sidOf(2) });
       await queue.outcomes.record("", { ...toOutcome(told), source: "service" });
       await store(responseOf("c", 2));

@@ -127,7 +127,6 @@ it.each(["store", "record", "finish", "fail", "beat"])(
     if (/store|record/.test(method)) {
       await until(() => failing.mock.calls.length > 6);
       expect(Math.max(...listPauses().map(Number))).toBe(200);
-      // A new row ends it at once.
       const clock = jest.spyOn(performance, "now").mockReturnValue(0);
       failing.mockResolvedValue([] as never);
       info.mockClear();

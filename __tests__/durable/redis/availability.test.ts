@@ -174,7 +174,6 @@ describeOnRedis("a queue in Redis", (app) => {
     const worker = queue.work(createHandlers().onAny(() => Promise.reject(new Error("later"))));
     await storeFactor(queue, "a");
     await untilStats(queue, { delayed: 1 });
-    // It cannot take itself off.
     app.leave("worker");
     const stopped = app.server().stop();
     if (when === "before") await stopped;
@@ -205,7 +204,6 @@ describeOnRedis("a queue in Redis", (app) => {
     expect(await queue.health()).toMatchObject({ status: "unhealthy", code: "WORKER_STOPPED" });
     expect(handled).toBe(0);
     jest.restoreAllMocks();
-    // Without time it may not take its worker off.
     app.leave("worker");
     await queue.close({ deadlineMs: 0 });
     expect(await queue.health()).toMatchObject({ status: "unhealthy", code: "CLOSING" });

@@ -91,7 +91,6 @@ describeOnRedis("a failover", (app) => {
     replicas[0]?.freeze();
     const late = storeFactor(impatient, "late");
     await expect(late).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
-    // After 5 s, no sentinel promotes it any more.
     for (const uuid of ["a", "b"]) expect(await storeFactor(queue, uuid)).toBe("new");
   });
 });

@@ -19,7 +19,6 @@ import * as redis from "../../support/redis";
 import { until } from "../../support/waiting";
 import { EVENTS, expectAll, fill, hasTool, isReady, readAdvice, restore } from "./advice";
 
-// A queue asks a store that rejected it again after 2 s.
 jest.mock("node:timers/promises", () => {
   const actual = jest.requireActual<{ setTimeout: typeof sleep }>("node:timers/promises");
   const setTimeout: typeof sleep = (ms, ...rest) => actual.setTimeout(Math.min(ms!, 50), ...rest);

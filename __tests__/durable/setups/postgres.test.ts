@@ -20,7 +20,6 @@ let queues = 0;
 let pooler: ChildProcess | undefined;
 
 const open = (options: Options = {}) => {
-  // The servers of some set-ups are the same.
   const settings = { name: `setup${++queues}`, backoff: 20, ...patient, ...options };
   return () => postgresQueue({ connection: server.url, ...settings });
 };
@@ -110,7 +109,6 @@ function behind(
     return create;
   }
   async function end() {
-    // Ends both without waiting for their clients.
     if (pooler?.kill("SIGQUIT") === true) await once(pooler, "exit");
   }
   return existsSync(command) ? [[title, start, rejects, end]] : [];

@@ -46,7 +46,6 @@ export async function trySetup(open: () => DurableQueue): Promise<Outcome> {
   if (queue === undefined) return outcome;
   try {
     if (error === undefined) return { ...outcome, ...(await useQueue(queue, open())) };
-    // The receiver retries to store an event until the deadline.
     const { deliver } = await receiveInto(queue, { deadlineMs: 100 });
     return { ...outcome, stored: await deliver(eventRequest("factor.created")) };
   } finally {

@@ -208,7 +208,6 @@ itNeeds("removing open files").each<
     if (count === 10) remove(file);
     expect(await storeFactor(queue, `u${count}`)).toBe("new");
   }
-  // As a process that is killed leaves them.
   const copy = createFile();
   for (const ending of ["", "-wal"]) fs.copyFileSync(file + ending, copy + ending);
   expect(await open(copy).stats()).toMatchObject({ waiting: 20 });
