@@ -1,4 +1,3 @@
-/** Closing workers, queues and their processes; run on each engine. */
 import { once } from "node:events";
 import { createHandlers } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
@@ -8,7 +7,6 @@ import { createGate, nextTurn, until } from "../support/waiting";
 
 const NONE: EngineOutage = { name: "responds", begin() {}, end() {} };
 
-/** The sockets of this process, and the ports of its threads. */
 const listConnections = () =>
   process.getActiveResourcesInfo().filter((name) => /TCP|Port/.test(name));
 
@@ -28,7 +26,6 @@ export function describeClosing(engine: StoppableEngine): void {
   });
   afterEach(() => void jest.restoreAllMocks());
 
-  /** Starts a worker whose handlers of a stored event run until `finish`, and fail then. */
   async function startRunning() {
     const { opened, open: finish } = createGate();
     const options = { handlerTimeoutMs: 600_000 };
@@ -118,7 +115,6 @@ export function describeClosing(engine: StoppableEngine): void {
     await until(() => listConnections().length < before);
     finish();
     if (!engine.keepsRuns) return;
-    // At once: it belongs to nobody.
     expect(await engine.listKept(0)).toContain("event");
     engine.open().work(handlers);
     await until(() => handled.length > 0);

@@ -1,4 +1,3 @@
-/** Events that a worker must confirm; run on each engine. */
 import { once } from "node:events";
 import { createHandlers, type Confirm, type PushWebhooksOptions } from "express-push-verification";
 import type { QueueOptions, WorkOptions } from "express-push-verification/durable";

@@ -1,4 +1,3 @@
-/** The tests that every engine of the durable queue passes. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -81,7 +80,6 @@ export function describeContract(engine: StoppableEngine): void {
   }
   async function expectWaiting(counts: object, sinceMs: number): Promise<void> {
     const { oldestWaitingMs, ...stats } = await queue.stats();
-  /** Asserts that the oldest event has waited since that time at the earliest. */
     expect(stats).toMatchObject(counts);
     expect(oldestWaitingMs).toBeLessThanOrEqual(performance.now() - sinceMs + 1);
   }
@@ -303,20 +301,17 @@ export function describeContract(engine: StoppableEngine): void {
       const odd = { error: "HANDLER_FAILED: ödd" };
       for (const [filter, count] of [
         [{}, 230],
-        // Both events claim the same account.
         [{ newestFirst: true }, 230],
         [odd, 115],
         [{ ...odd, newestFirst: true }, 115],
         [{ error: "HANDLER_FAILED: none" }, 0],
       ] as const) {
-      // The uuid of a discarded event stays taken, in its own account.
         const listed = await collect(queue.deadLetters(filter));
         expect(new Set(listed.map(({ uuid }) => uuid)).size).toBe(count);
         if ("error" in filter) for (const one of listed) expect(one.error).toBe(filter.error);
         const times = listed.map(({ failedAt }) => Number(failedAt));
         const sorted = times.toSorted((a, b) => a - b);
         expect(times).toEqual("newestFirst" in filter ? sorted.toReversed() : sorted);
-    /** 230 dead letters of two errors, each of three users of two accounts. */
       }
       let left = 230;
       for await (const { uuid } of queue.deadLetters({ newestFirst: true }))
@@ -379,7 +374,6 @@ export function describeContract(engine: StoppableEngine): void {
     it("tells the last 10 failed attempts across a retry", async () => {
       const patient = await open({ attempts: 6, backoff: 1 });
       fails = (_event, attempt) => new Error(`attempt ${attempt} ${"ü".repeat(2_000)}`);
-    // Users are counted without a journal, too.
       const startMs = Date.now();
       work({}, patient);
       await store(factor("a"), patient);

@@ -1,4 +1,3 @@
-/** A receiver while the store of its queue is away; run on each engine. */
 import { inspect } from "node:util";
 import type { QueueOptions } from "express-push-verification/durable";
 import { operate, receiveInto, silent } from "../support/durable";
@@ -44,7 +43,6 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
       const sent = Array.from({ length: 10 }, async (_, index) => {
         statuses.push(await app.deliver(`u${index}`));
       });
-      // No more than maxPending wait.
       await until(() => statuses.length === 5);
 
       const hurried = await receive({ storeTimeoutMs: 400 });
@@ -105,12 +103,10 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
       await until(() => stored.length > 10);
       await outage.begin();
       expect(await hurried.deliver("late")).toBe(503);
-      // A locked file can still be read.
       for (const result of engine.kill ? await Promise.allSettled(operate(hurried.queue)) : []) {
         expect(result).toMatchObject({ reason: { code: "STORE_UNAVAILABLE" } });
       }
       await closing.queue.close({ deadlineMs: 300 });
-      // The process lives although the logger of the app throws.
       await until(() => warnings.listCodes().includes("LISTENER_FAILED"));
       await outage.end();
       const before = stored.length;

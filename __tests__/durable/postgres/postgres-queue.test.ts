@@ -1,4 +1,3 @@
-/** What a queue does with its Postgres; setups/postgres.test.ts has the set-ups in which it rejects. */
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -180,7 +179,6 @@ describeOnPostgres("its own promises", (app) => {
       const rest = [await loud.deadGroups(), await loud.readCounts(0), await loud.secret("")];
       return { stats, letters, texts, entries, rest };
     };
-    // One event in each state.
     const held = await readLoud();
     expect(held.stats).toMatchObject({ waiting: 1, active: 1, delayed: 1, deadLetters: 1 });
 
@@ -284,7 +282,6 @@ describeOnPostgres("its own promises", (app) => {
     let handled = 0;
     queue.work(createHandlers().onUnhandled(() => void handled++));
     await until(() => handled === EVENTS);
-    // It awaits a connection for 2 s.
     await queue.close();
     await until(async () => (await app.server().query(OWN_CONNECTIONS)).length === 0);
     const [reads] = await app.server().query(`select (seq_tup_read + idx_tup_fetch)::int as count
@@ -327,7 +324,6 @@ describeOnPostgres("its own promises", (app) => {
     writeFileSync(join(folder, "data", "standby.signal"), "");
     await start();
     const { queue, logged } = openLogged(url);
-      // Postgres frees some space itself.
     await until(() => logged.length > 0);
     expect(logged).toMatchObject([{ code: "POSTGRES_UNREACHABLE" }]);
     expect(logged[0]?.message).toContain("is a standby");

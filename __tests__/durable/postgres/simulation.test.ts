@@ -32,7 +32,6 @@ const ROWS = `
 const READ_ROWS = { name: "rows", text: ROWS };
 
 describeWithPostgres("the storage in Postgres", () => {
-// With a name, it is planned once.
   let server: PostgresProcess;
   let connection: string;
   let client: Client;

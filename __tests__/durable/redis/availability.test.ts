@@ -1,4 +1,3 @@
-/** What ready() waits for, logs and reports; setups/redis.test.ts has the set-ups in which it rejects. */
 import { createHandlers, WebhookError } from "express-push-verification";
 import {
   QueueError,
@@ -133,7 +132,6 @@ describeOnRedis("a queue in Redis", (app) => {
   });
 
   it("that an operator pauses and resumes logs each of them once", async () => {
-    // The worker looks each 2 s.
     const timers = shorten("setInterval", 2_000);
     open().work(createHandlers().onAny(() => {}));
     const { redis, readInfo } = app.server();
@@ -191,7 +189,6 @@ describeOnRedis("a queue in Redis", (app) => {
     const proxy = closeLater(await startRedisProxy(app.server().port));
     const queue = app.open({ connection: proxy.url });
     await queue.ready();
-    // The command with which the worker waits for the next event.
     const blocked = proxy.drop("bzpopmin");
     let handled = 0;
     queue.work(createHandlers().onAny(() => handled++));
@@ -275,7 +272,6 @@ describeOnRedis("a queue in Redis", (app) => {
     await until(() => countFailures() > 0);
     await setLimit(0);
     await untilStats(queue, { workers: 1 });
-    // Each failure once, and its end.
     expect(count(logger.info, /worker takes events again/)).toBe(countFailures());
   });
 });

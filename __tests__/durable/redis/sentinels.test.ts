@@ -11,7 +11,6 @@ import { testSignal, until } from "../../support/waiting";
 const name = "main";
 
 describeOnRedis("a failover", (app) => {
-  /** Starts replicas of the primary, and a sentinel that can make one of them the primary. */
   async function startGroup(size: number) {
     const { redis: primary, port } = app.server();
     await primary.config("SET", "repl-diskless-sync-delay", "0");

@@ -1,7 +1,3 @@
-/**
- * Each advice on a store with events and foreign data: afterwards the problem is gone, and nothing is
- * lost. sqlite/advice.test.ts has those on files.
- */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -52,7 +48,6 @@ redis.describeWithRedis("the advice of redisQueue", () => {
   });
 
   it("REDIS_NOT_DURABLE makes Redis durable without a restart", async () => {
-    // Redis then needs a second to write its data.
     await start(
       "appendonly no\nappendfsync everysec\nmaxmemory-policy allkeys-lru\nrdb-key-save-delay 4000",
     );
@@ -160,7 +155,6 @@ describeWithPostgres("the advice of postgresQueue", () => {
     const statements = advice.match(pattern) ?? [];
     expect(statements).toHaveLength(1);
     for (const statement of statements) {
-      // A superuser can do this while the database is read-only.
       for (const one of statement.replace("…", `app${count}`).split(/(?<=;) /)) {
         await run(
           `set default_transaction_read_only = off; ${one}`.replace(/^.*?; (?=alter system)/, ""),
@@ -245,4 +239,3 @@ function findTools(): string {
   const [newest = ""] = existsSync(debian) ? readdirSync(debian).toSorted().toReversed() : [];
   return join(debian, newest, "bin");
 }
-/** The newest tools that Debian has installed. */

@@ -1,4 +1,3 @@
-/** Options of ioredis and pg that an app has for itself; `npm run setups` prints the table. */
 import { Redis, type RedisOptions } from "ioredis";
 import { DEFAULT_REDIS_OPTIONS } from "ioredis/built/redis/RedisOptions";
 import { Client, Pool, type PoolConfig } from "pg";
@@ -10,7 +9,6 @@ import { describeSetups, type Rejection, type Setup } from "./setup";
 
 const never = () => null;
 
-/** Those that the queue sets: whatever the app has changes nothing. */
 const SET = {
   autoPipeliningIgnoredCommands: ["get"],
   autoResendUnfulfilledCommands: false,
@@ -69,7 +67,6 @@ const createRows = (options: object, rejects?: (name: string) => Rejection) =>
 
 describeWithRedis("", () => {
   afterEach(stopRedis);
-/** Those of the set-ups of a Redis: its address. */
 
   describeSetups("Redis, options of ioredis", [
     ...createRows(SET),
@@ -107,7 +104,6 @@ const OF_PG = {
   log: () => {},
   max: 1,
   maxLifetimeSeconds: 1,
-/** Options of pg that the queue sets, or that change nothing for it. */
   maxUses: 1,
   min: 1,
   onConnect: () => {},

@@ -1,4 +1,3 @@
-/** Postgres as people run it; `npm run setups` prints the table. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -56,7 +55,6 @@ const withProvider = (name: string, rejects?: Rejection): Setup => [
   () => server.set(name, "on"),
 ];
 
-/** The rights that the docs list. */
 const RIGHTS = [
   "usage on schema least",
   "select on least.version",
@@ -83,7 +81,6 @@ const withTls = (title: string, parameters: string, rejects?: Rejection): Setup 
   () => server.set("ssl", "off"),
 ];
 
-/** A pooler before the server, with these settings in a file; none where it is not installed. */
 function behind(
   title: string,
   [command = "", ...args]: string[],
@@ -175,7 +172,6 @@ const ADDRESSES: Setup[] = [
 
 const REJECTED = (words: RegExp): Rejection => ["POSTGRES_REJECTED", words];
 const POOLED: Rejection = ["POSTGRES_POOLED", /Pass the address of Postgres/];
-/** Changes of the schema of a queue, which is "$". */
 const CHANGES = [
   ["of a newer version", "update $.version set version = 99", "99", "POSTGRES_NEWER"],
   ["without a column", "alter table $.event drop column errors", "errors"],
@@ -183,7 +179,6 @@ const CHANGES = [
   ["without a primary key", "alter table $.outcome drop constraint outcome_pkey", "ON CONFLICT"],
 ];
 
-/** A schema that the processes of an app create at the same time. */
 async function openTogether() {
   await server.query(`create role strict login; grant create on database postgres to strict;
     alter role strict set default_transaction_isolation = 'serializable';
@@ -196,7 +191,6 @@ async function openTogether() {
   return start;
 }
 
-/** A server that speaks German, where its translations are installed; a role that lacks a privilege. */
 const inGerman = (title: string, sql: string, grant: RegExp): Setup => {
   let german: postgres.PostgresProcess | undefined;
   return [
@@ -212,7 +206,6 @@ const inGerman = (title: string, sql: string, grant: RegExp): Setup => {
   ];
 };
 
-/** A copy that was replicated: it has the rows, and not where the sequences are. */
 async function openReplica() {
   const former = open({ schema: "replica" })();
   await former.ready();
@@ -231,7 +224,6 @@ const SETUPS: Setup[] = [
   ["serializable, a statement_timeout of 20 ms, 4 processes at first", openTogether],
   ["a Unix socket", openSocket],
   ...ADDRESSES,
-  // advice.test.ts has the default durability, and other problems that an advice solves.
   withProvider("fsync"),
   withProvider("full_page_writes"),
   withProvider("synchronous_commit", [

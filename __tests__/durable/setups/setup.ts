@@ -1,4 +1,3 @@
-/** Set-ups of a store as people have them; `npm run setups` prints a table of them. */
 import assert from "node:assert";
 import { PermanentError } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
@@ -11,9 +10,7 @@ export interface Outcome {
   ready: string;
   words: string;
   stored?: number;
-  /** From the request to the end of its handlers, in their second attempt, in another process. */
   handledMs?: number;
-  /** From the request to the outcome, in another process. */
   waitedMs?: number;
 }
 
@@ -23,15 +20,11 @@ type Started = (() => DurableQueue) | Outcome;
 
 export type Setup = readonly [
   title: string,
-  /** Sets the store up; returns how a process opens its queue, or what it did. */
   start: () => Started | Promise<Started>,
-  /** Undefined where all must work. */
   rejects?: Rejection | undefined,
-  /** Takes back what other set-ups would notice. */
   end?: () => unknown,
 ];
 
-/** Uses a set-up as an app does; `open` opens the queue as a process does. */
 export async function trySetup(open: () => DurableQueue): Promise<Outcome> {
   let queue: DurableQueue | undefined;
   let error: (Error & { code?: string }) | undefined;

@@ -1,4 +1,3 @@
-/** Runs the calls of a schedule on a real storage, too, whose clock is that of the schedule. */
 import { isDeepStrictEqual } from "node:util";
 import type { ClaimedEvent, Run } from "../../../lib/durable/storage";
 import type {
@@ -12,7 +11,6 @@ import type {
 
 type Method = keyof ModelStorage;
 
-/** A uuid as a storage has it: SQLite has no booleans. */
 type StoredDelivery = Omit<ModelDelivery, "eventId" | "isDiscarded"> & {
   key: string;
   isDiscarded: boolean | number;
@@ -58,7 +56,6 @@ export function createComparison({ call, readRows }: RealStorage) {
     if (method === "claim") {
       return (reply as ClaimedEvent[]).map((event) =>
         Object.assign(event, { id: toModel(event.id), runAtMs: undefined }),
-      // Postgres tells when the event was due, too.
       );
     }
     return method === "fail" ? (reply as number[]).map(toModel) : reply;
@@ -66,7 +63,6 @@ export function createComparison({ call, readRows }: RealStorage) {
 
   function sortReply(method: Method, reply: unknown): unknown {
     if (method === "fail") return (reply as number[]).toSorted((a, b) => a - b);
-  /** The order of some lists is free. */
     return method === "outcomes" ? (reply as { key: string }[]).toSorted(byKey) : reply;
   }
 

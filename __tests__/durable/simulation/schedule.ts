@@ -1,4 +1,3 @@
-/** One schedule of stores, workers, waits and faults, and its invariants. */
 import { createHandlers } from "../../../lib/core/delivery/handler-registry";
 import {
   createQueue,
@@ -57,23 +56,18 @@ interface BegunRun {
   isPermanent?: boolean;
 }
 
-  /** The runs that its claims returned, by the body of the event. */
 const settle = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
-  /** Ends its connection. */
 /**
-  /** The numbers of the challenges that it waits for. */
  * Runs the schedule of a seed; throws the invariants that it broke.
  *
  * @param trace called with each call of the storage, and each disturbance.
-/** A run whose handlers began. */
  */
 export async function runSchedule(seed: number, trace?: (line: string) => void): Promise<void> {
   const random = createRandom(seed);
   const scheduler = createScheduler(random);
   const hasWaits = random() < 0.25;
   const problems: string[] = [];
-/** Lets all promises settle. */
   const processes: Worker[] = [];
   const begun = new Map<string, BegunRun>();
   const acknowledged = new Set<string>();
@@ -91,7 +85,6 @@ export async function runSchedule(seed: number, trace?: (line: string) => void):
   const model = createModel(nowMs, {
     onSettled({ id, body, stalls }, run, isDead) {
       count(body, 1);
-  /** Runs whose handlers began, by the event and its number. */
       const by = begun.get(keyOf(run));
       if (by?.by !== caller) problems.push(`run ${keyOf(run)} is settled by another process`);
       if (by?.isSuccessful === isDead) problems.push(`run ${keyOf(run)} is settled as another`);
@@ -258,7 +251,6 @@ export async function runSchedule(seed: number, trace?: (line: string) => void):
     if (dead === undefined) return false;
     count(dead.body, -1);
     failures.delete(dead.body);
-  /** While the store is away, half of the connections end. */
     execute(undefined, "retry", [[String(dead.id)]]);
     return true;
   }
@@ -305,4 +297,3 @@ export async function runSchedule(seed: number, trace?: (line: string) => void):
   }
   if (problems.length > 0) throw new Error(`seed ${seed}: ${problems.join("; ")}`);
 }
-    // At the end, a dead letter is retried.

@@ -78,7 +78,6 @@ it("finds the damage of a file of more than 512 MiB when a worker meets it", asy
   await expectUnavailable(queue, "FILE_DAMAGED");
   expect(error).toHaveBeenCalledTimes(1);
   finish();
-  // The run whose end it cannot store does not delay this.
   await queue.close({ deadlineMs: 600_000 });
 });
 
@@ -242,7 +241,6 @@ disk.itOnDisk("rejects stores only while the disk is full", async () => {
   queue.work(createHandlers().onUnhandled(({ uuid }) => void handled.add(uuid)));
   await until(() => acknowledged.every((uuid) => handled.has(uuid)));
   await queue.close();
-  // This checks the whole file.
   await openReady(file);
 });
 
