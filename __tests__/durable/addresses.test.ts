@@ -1,3 +1,4 @@
+/** Mistakes in the address of a store: each is a TypeError that names the part, and shows no value. */
 import { rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -19,6 +20,7 @@ const HOST = /host/;
 const SCHEME = /must begin with/;
 const SPACE = /space or a line break/;
 
+/** The mistakes of a URL, after its scheme; "S" is the scheme. The password is "hush", or a part of it. */
 const URLS: [url: string, words: RegExp, only?: Store][] = [
   ["S://app:hu#sh@127.0.0.1", SPECIAL],
   ["S://app:hu/sh@127.0.0.1", SPECIAL],

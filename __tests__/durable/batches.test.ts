@@ -29,6 +29,7 @@ it("drops unwanted items while the store stalls", async () => {
   const { add, batches, open } = createStalled();
   const first = add(-1);
   await nextTurn();
+  // An item that is always wanted, before the others.
   const wantedFirst = add(-2);
   let newest = 0;
   const isWanted = jest.fn((id: number) => id > newest - 50);
@@ -36,6 +37,7 @@ it("drops unwanted items while the store stalls", async () => {
     newest = id;
     return add(id, () => isWanted(id));
   });
+  // Each was asked a few times only, and those that are not wanted are dropped by now.
   expect(isWanted.mock.calls.length).toBeLessThan(2 * IDS.length);
   isWanted.mockClear();
   open();

@@ -1,3 +1,4 @@
+/** Closing workers, queues and their processes; run on each engine. */
 import { once } from "node:events";
 import { createHandlers } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
@@ -7,6 +8,7 @@ import { createGate, nextTurn, until } from "../support/waiting";
 
 const NONE: EngineOutage = { name: "responds", begin() {}, end() {} };
 
+/** The sockets of this process, and the ports of its threads. */
 const listConnections = () =>
   process.getActiveResourcesInfo().filter((name) => /TCP|Port/.test(name));
 
@@ -26,8 +28,10 @@ export function describeClosing(engine: StoppableEngine): void {
   });
   afterEach(() => void jest.restoreAllMocks());
 
+  /** Starts a worker whose handlers of a stored event run until `finish`, and fail then. */
   async function startRunning() {
     const { opened, open: finish } = createGate();
+    // Longer than every deadline.
     const options = { handlerTimeoutMs: 600_000 };
     const fail = () => Promise.reject(new Error("later"));
     const worker = queue.work(
@@ -115,6 +119,7 @@ export function describeClosing(engine: StoppableEngine): void {
     await until(() => listConnections().length < before);
     finish();
     if (!engine.keepsRuns) return;
+    // At once: it belongs to nobody.
     expect(await engine.listKept(0)).toContain("event");
     engine.open().work(handlers);
     await until(() => handled.length > 0);

@@ -1,3 +1,4 @@
+/** Events that a worker must confirm; run on each engine. */
 import { once } from "node:events";
 import { createHandlers, type Confirm, type PushWebhooksOptions } from "express-push-verification";
 import type { QueueOptions, WorkOptions } from "express-push-verification/durable";
@@ -101,6 +102,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     await expectDead("NOT_CONFIRMED", 1);
     expect(calls).toEqual(["confirm approval", "confirm approval"]);
 
+    // Of the same uuid.
     await deliver(respond("approval", "denied"));
     await deliver(respond("approval", "denied"));
     expect(await wait()).toHaveProperty("type", "challenge.denied");
@@ -140,6 +142,7 @@ export function describeConfirmation(engine: StoppableEngine): void {
     confirm = () => "pending";
     await deliver(respond("late", "denied"));
     await expectDead("NOT_CONFIRMED", 3);
+    // Its uuid is forgotten.
     confirm = () => true;
     await deliver(respond("late", "denied"));
     await until(() => calls.includes("handle late 1"));

@@ -1,3 +1,4 @@
+/** The tests that every engine of the durable queue passes. */
 import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -78,6 +79,7 @@ export function describeContract(engine: StoppableEngine): void {
     await untilStats(queue, { deadLetters: events.length });
     await worker.close();
   }
+  /** Asserts that the oldest event has waited since that time at the earliest. */
   async function expectWaiting(counts: object, sinceMs: number): Promise<void> {
     const { oldestWaitingMs, ...stats } = await queue.stats();
     expect(stats).toMatchObject(counts);
@@ -268,17 +270,20 @@ export function describeContract(engine: StoppableEngine): void {
       for (const method of ["retry", "discard"] as const) {
         await expect(queue[method]("a")).rejects.toThrow(/accountSid/);
         expect(await queue[method]("a", { accountSid: "AC3" })).toBe(false);
+        // Both events claim the same account.
         await expect(queue[method]("b", { accountSid: FIRST })).rejects.toThrow(TypeError);
       }
       expect(await queue.retry("a", { accountSid: SECOND })).toBe(true);
       expect(await queue.discard("a", { accountSid: SECOND })).toBe(false);
       expect(await queue.discard("a")).toBe(true);
+      // The uuid of a discarded event stays taken, in its own account.
       expect(await store(ofAccount("a", FIRST))).toBe("duplicate");
       expect(await queue.retry("b", { accountSid: FIRST, receiver: "other" })).toBe(true);
       expect(await queue.retry("b", { accountSid: FIRST })).toBe(true);
       expect(await queue.stats()).toMatchObject({ waiting: 3, deadLetters: 0 });
     });
 
+    /** 230 dead letters of two errors and three users, of each a half and a third. */
     async function makeGroups(): Promise<void> {
       const identityOf = (index: number) => `user number ${index % 3}`;
       const messageOf = (event: PushEvent) =>
@@ -341,6 +346,7 @@ export function describeContract(engine: StoppableEngine): void {
 
   it("sorts the 50 largest groups by size, then by time", async () => {
     fails = (event) => new PermanentError("x".repeat(1 + (Number(event.uuid) % 51)));
+    // Users are counted without a journal, too.
     work({}, await open({ journal: false }));
     for (const index of range(52)) await store(factor(String(index)));
     await untilStats(queue, { deadLetters: 52 });
@@ -435,6 +441,7 @@ export function describeContract(engine: StoppableEngine): void {
       const event = eventFixture("challenge.denied", { challenge_sid: sidOf(1) });
       await queue.outcomes.record("", toOutcome(event));
       expect(await wait(1)).toHaveProperty("type", "challenge.approved");
+      // The service said so, and its webhook request comes late.
       const told = eventFixture("challenge.denied", { challenge_sid: sidOf(2) });
       await queue.outcomes.record("", { ...toOutcome(told), source: "service" });
       await store(responseOf("c", 2));

@@ -3,6 +3,7 @@ import type { NoteStep } from "../../lib/durable/steps";
 import type { Storage } from "../../lib/durable/storage";
 import { collect } from "../support/waiting";
 
+/** A storage with a dead letter on each page, the first of which fails again before the third is read. */
 function createOperations(noteStep: NoteStep = () => {}) {
   const letters = [
     { id: "a", atMs: 1, listedAtMs: 5 },

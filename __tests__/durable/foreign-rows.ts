@@ -1,3 +1,4 @@
+/** Rows that another program changed; run on each engine whose tables are SQL. */
 import { PermanentError } from "express-push-verification";
 import { receiveInto, untilStats } from "../support/durable";
 import type { StoppableEngine } from "../support/engine";

@@ -63,6 +63,7 @@ export function describeFormats(engine: StoppableEngine): void {
   const wait = (queue: DurableQueue, index: number) =>
     waitForOutcome(queue, index, 60_000, context.authenticatedAccount);
 
+  /** Runs the handlers of what waits; those of one uuid fail. */
   async function handle(queue: DurableQueue, failing = ""): Promise<string[]> {
     const handled: string[] = [];
     const handlers = createHandlers().onAny(({ uuid }, { attempt, receiver, ...indexes }) => {
@@ -149,6 +150,7 @@ export function describeFormats(engine: StoppableEngine): void {
     expect(await store(after, factor("after"))).toBe("new");
     const uuids = ["after", "before", "beside"];
     expect(await handle(after)).toEqual(uuids.map((uuid) => `${uuid} 1 shop 1`));
+    // Once: the second process of the next version finds it migrated.
     await store(after, factor("again"));
     expect(await format.migrate()).toBe("new");
     await before.close();

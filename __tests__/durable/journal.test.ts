@@ -186,6 +186,7 @@ it("counts what the store rejected as dropped", async () => {
   journal.append(entry("", "kept"));
   await pass(1_000);
   expect(actions()).toEqual(["kept"]);
+  // The start of the process is one.
   expect(counted).toEqual([{ dropped: 3 }]);
 });
 

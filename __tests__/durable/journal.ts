@@ -1,3 +1,4 @@
+/** The journal that the processes of a queue share, on each engine. */
 import { createHandlers, type PushEvent } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
 import type { Journal, NewEntry } from "../../lib/core/journal/journal";

@@ -9,6 +9,7 @@ it.each([
 ] as const)(
   "names the command that installs %s when it is missing",
   (name, engine, connection, line) => {
+    // Not by the words of Node.js.
     const error = new Error("no module");
     jest.doMock(name, () => {
       throw Object.assign(error, { code: "MODULE_NOT_FOUND" });

@@ -74,6 +74,7 @@ it("a wait reads its outcome again when the store can be used again", async () =
   jest.spyOn(globalThis, "setInterval").mockImplementation(() => ({ unref() {} }) as never);
   const stored: StoredOutcome[] = [];
   const ends: ((error: Error) => void)[] = [];
+  /** The queue of a process, which gets no hint. */
   function open() {
     const engine = {
       title: "The store",

@@ -1,3 +1,4 @@
+/** A receiver while the store of its queue is away; run on each engine. */
 import { inspect } from "node:util";
 import type { QueueOptions } from "express-push-verification/durable";
 import { operate, receiveInto, silent } from "../support/durable";
@@ -20,6 +21,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
   const logger = { ...silent, warn: log, error: log };
 
   async function receive(options: Partial<QueueOptions> = {}) {
+    // A store may take more than the usual 14 s to return.
     const receiver = await receiveInto(engine.open(options), { deadlineMs: 120_000 });
     receiver.push.onAny(({ uuid }) => void handled.push(uuid));
     const deliver = (uuid: string) => receiver.deliver(eventRequest("factor.created", { uuid }));
@@ -43,6 +45,7 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
       const sent = Array.from({ length: 10 }, async (_, index) => {
         statuses.push(await app.deliver(`u${index}`));
       });
+      // No more than maxPending wait.
       await until(() => statuses.length === 5);
 
       const hurried = await receive({ storeTimeoutMs: 400 });
@@ -103,10 +106,12 @@ export function describeReceiverOutages(engine: StoppableEngine): void {
       await until(() => stored.length > 10);
       await outage.begin();
       expect(await hurried.deliver("late")).toBe(503);
+      // A locked file can still be read.
       for (const result of engine.kill ? await Promise.allSettled(operate(hurried.queue)) : []) {
         expect(result).toMatchObject({ reason: { code: "STORE_UNAVAILABLE" } });
       }
       await closing.queue.close({ deadlineMs: 300 });
+      // The process lives although the logger of the app throws.
       await until(() => warnings.listCodes().includes("LISTENER_FAILED"));
       await outage.end();
       const before = stored.length;

@@ -1,3 +1,4 @@
+/** What a queue forgets, and when, on the clock of its store, which the tests move; run on each engine. */
 import { createHandlers, type ChallengeEvent } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
 import { STALLED } from "../../lib/durable/lease";
@@ -17,6 +18,7 @@ import { eventRequest } from "../support/webhook-requests";
 
 /** The pause between purges, as purge.test.ts proves it. */
 const PURGE_MS = 5_000;
+/** Longer than any pause of a process or a store. */
 const TIMES = { attempts: 3, backoff: 20, dedupeTtlMs: 1_000_000, outcomeTtlMs: 2_000_000 };
 
 export function describeTimes(engine: StoppableEngine): void {
@@ -61,6 +63,7 @@ export function describeTimes(engine: StoppableEngine): void {
     const worker = queue.work(handlers);
     for (const [passedMs, result, hasOutcome] of [
       [960_000, "duplicate", true],
+      // The second event keeps the first outcome.
       [90_000, "new", true],
       [960_000, "duplicate", false],
       [90_000, "new", true],
@@ -166,10 +169,12 @@ export function describeTimes(engine: StoppableEngine): void {
       (index) => one.queue.outcomes.record("", outcomeOf(index)),
     ];
     for (const [first, make] of makes.entries()) {
+      // Both are stored, and announced, at a time.
       const indexes = [first, first + 2];
       const waits = [one.queue, other].flatMap((by) =>
         indexes.map((index) => waitForOutcome(by, index)),
       );
+      // Until their first reads have found nothing.
       for (let reads = 0; reads < 5; reads++) await Promise.all([one.queue.stats(), other.stats()]);
       await Promise.all(indexes.map(make));
       for (const { type } of await Promise.all(waits)) expect(type).toBe("challenge.approved");
@@ -181,6 +186,7 @@ export function describeTimes(engine: StoppableEngine): void {
   });
 
   it("an event is handled without a poll", async () => {
+    // None of the times at which workers look for events comes.
     jest.spyOn(globalThis, "setInterval").mockImplementation(() => ({ unref() {} }) as never);
     await queue.close();
     const app = engine.open(TIMES);

@@ -1,3 +1,4 @@
+/** What a queue holds of a user is counted and erased, on each engine. */
 import { createHandlers, PermanentError, type PushEvent } from "express-push-verification";
 import type { DurableQueue, QueueUser, UserData } from "express-push-verification/durable";
 import { eventFixture } from "express-push-verification/testing";
@@ -15,6 +16,7 @@ const OTHERS: QueueUser[] = [
 ];
 const USERS = [ADA, ...OTHERS];
 const NONE = { waiting: 0, active: 0, delayed: 0, deadLetters: 0, outcomes: 0, entries: 0 };
+/** The journal notes the two failures. */
 const HELD = { waiting: 0, active: 2, delayed: 1, deadLetters: 1, outcomes: 0, entries: 2 };
 /** More than a slice of each engine, of all users together. */
 const WAITING = 90;
@@ -109,6 +111,7 @@ export function describeUserData(engine: StoppableEngine): void {
     expect([...new Set(handled)].toSorted()).toEqual(left.toSorted());
     const deadLetters = await collect(queue.deadLetters());
     expect(deadLetters.map(({ uuid }) => uuid).toSorted()).toEqual(["1 dead 0", "2 dead 0"]);
+    // Its handlers ran to their end, which is noted.
     const ended = { entries: expect.any(Number) as number };
     const others = { ...NONE, delayed: 1, deadLetters: 1, outcomes: WAITING, ...ended };
     expect(await countAll()).toEqual([{ ...NONE, ...ended }, others, others]);
@@ -124,6 +127,7 @@ export function describeUserData(engine: StoppableEngine): void {
     await untilStats(queue, { deadLetters: 3 });
     await worker.close();
     expect(await queue.retryAll()).toBe(3);
+    // It died, and was retried.
     const once = { ...NONE, waiting: 1, entries: 2 };
     expect(await queue.eraseUserData(ADA)).toEqual(once);
     expect(await countAll()).toEqual([NONE, once, once]);

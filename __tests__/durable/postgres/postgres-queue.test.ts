@@ -1,3 +1,4 @@
+/** What a queue does with its Postgres; setups/postgres.test.ts has the set-ups in which it rejects. */
 import { randomUUID } from "node:crypto";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
@@ -155,6 +156,7 @@ describeOnPostgres("its own promises", (app) => {
       { minuteMs, name: "dropped", count: 1 },
     ]);
     const secret = await loud.secret("of loud");
+    // One event in each state.
     const uuids = ["dead", "delayed", "active", "waiting"];
     const added = uuids.map((uuid) =>
       toNewEvent("loud", queuedEvent(eventFixture("factor.created", { uuid })), undefined),
@@ -258,6 +260,7 @@ describeOnPostgres("its own promises", (app) => {
   });
 
   it("connects again when its server does not respond", async () => {
+    // It awaits a connection for 2 s.
     const timers = shorten("setTimeout", 2_000);
     const { port, url } = app.server();
     const proxy = closeLater(await startRedisProxy(port));
@@ -283,6 +286,7 @@ describeOnPostgres("its own promises", (app) => {
     queue.work(createHandlers().onUnhandled(() => void handled++));
     await until(() => handled === EVENTS);
     await queue.close();
+    // A connection adds its reads to the counters of Postgres when it ends, at the latest.
     await until(async () => (await app.server().query(OWN_CONNECTIONS)).length === 0);
     const [reads] = await app.server().query(`select (seq_tup_read + idx_tup_fetch)::int as count
       from pg_stat_user_tables where relid = 'large.event'::regclass`);
@@ -300,6 +304,7 @@ describeOnPostgres("its own promises", (app) => {
     // The segment of the log has room: Postgres ends when it cannot write that. On a busy machine it
     // may also exceed the time of a store.
     for (let round = 0; round < 60 && full === undefined; round++) {
+      // Postgres frees some space itself.
       disk.fill();
       const stores = Array.from({ length: 100 }, (_, index) =>
         storeFactor(queue, `${round}-${index}`),

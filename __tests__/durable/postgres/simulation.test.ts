@@ -5,6 +5,7 @@ import type { Claims, Storage } from "../../../lib/durable/storage";
 import { closeLater, closeOpened } from "../../support/durable";
 import { describeWithPostgres, startPostgres, type PostgresProcess } from "../../support/postgres";
 import type { RealStorage, StorageRows } from "../simulation/comparison";
+import { type RealJournal, walkJournal } from "../simulation/journal-walk";
 import { TTLS, walk } from "../simulation/walk";
 
 /** Its `now()` comes before that of Postgres. */
@@ -14,7 +15,8 @@ const CLOCK = `
   insert into sim.clock values (0);
   create function sim.now() returns timestamptz language sql stable
     as 'select to_timestamp((select ms from sim.clock) / 1000.0)'`;
-const EMPTY = "truncate push.event, push.delivery, push.outcome, push.member";
+const EMPTY =
+  "truncate push.event, push.delivery, push.outcome, push.member, push.entry, push.minute";
 const SET_CLOCK = { name: "clock", text: "update sim.clock set ms = $1" };
 const ROWS = `
   select coalesce((select json_agg(event) from (
@@ -28,7 +30,7 @@ const ROWS = `
   ) as delivery), '[]') as deliveries, coalesce((select json_agg(outcome) from (
     select replace(key::text, '-', '') as key, value, expires_at as "expiresAtMs" from push.outcome
   ) as outcome), '[]') as outcomes`;
-
+// With a name, it is planned once.
 const READ_ROWS = { name: "rows", text: ROWS };
 
 describeWithPostgres("the storage in Postgres", () => {
@@ -55,7 +57,7 @@ describeWithPostgres("the storage in Postgres", () => {
     return storage;
   }
 
-  async function start(storage: Storage & Claims): Promise<RealStorage> {
+  async function start(storage: Storage & Claims): Promise<RealStorage & RealJournal> {
     await client.query(EMPTY);
     let readAtMs = 0;
     return {
@@ -81,5 +83,10 @@ describeWithPostgres("the storage in Postgres", () => {
   it("behaves like the model in 150 walks", async () => {
     const storage = await open();
     for (let seed = 1; seed <= 150; seed++) await walk(seed, await start(storage));
+  }, 1_200_000);
+
+  it("has the journal of the model in 20 walks over days", async () => {
+    const storage = await open();
+    for (let seed = 1; seed <= 20; seed++) await walkJournal(seed, await start(storage));
   }, 1_200_000);
 });

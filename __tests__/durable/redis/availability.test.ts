@@ -1,3 +1,4 @@
+/** What ready() waits for, logs and reports; setups/redis.test.ts has the set-ups in which it rejects. */
 import { createHandlers, WebhookError } from "express-push-verification";
 import {
   QueueError,
@@ -85,6 +86,7 @@ describeOnRedis("a queue in Redis", (app) => {
       await queue.close();
       return settled === undefined ? command : [];
     };
+    // Without DEL, the key of the attempt expires.
     app.leave("check");
     expect((await Promise.all(commands.map(isReady))).flat()).toEqual([]);
   });
@@ -132,6 +134,7 @@ describeOnRedis("a queue in Redis", (app) => {
   });
 
   it("that an operator pauses and resumes logs each of them once", async () => {
+    // The worker looks each 2 s.
     const timers = shorten("setInterval", 2_000);
     open().work(createHandlers().onAny(() => {}));
     const { redis, readInfo } = app.server();
@@ -172,6 +175,7 @@ describeOnRedis("a queue in Redis", (app) => {
     const worker = queue.work(createHandlers().onAny(() => Promise.reject(new Error("later"))));
     await storeFactor(queue, "a");
     await untilStats(queue, { delayed: 1 });
+    // It cannot take itself off.
     app.leave("worker");
     const stopped = app.server().stop();
     if (when === "before") await stopped;
@@ -189,6 +193,7 @@ describeOnRedis("a queue in Redis", (app) => {
     const proxy = closeLater(await startRedisProxy(app.server().port));
     const queue = app.open({ connection: proxy.url });
     await queue.ready();
+    // The command with which the worker waits for the next event.
     const blocked = proxy.drop("bzpopmin");
     let handled = 0;
     queue.work(createHandlers().onAny(() => handled++));
@@ -201,6 +206,7 @@ describeOnRedis("a queue in Redis", (app) => {
     expect(await queue.health()).toMatchObject({ status: "unhealthy", code: "WORKER_STOPPED" });
     expect(handled).toBe(0);
     jest.restoreAllMocks();
+    // Without time it may not take its worker off.
     app.leave("worker");
     await queue.close({ deadlineMs: 0 });
     expect(await queue.health()).toMatchObject({ status: "unhealthy", code: "CLOSING" });
@@ -272,6 +278,7 @@ describeOnRedis("a queue in Redis", (app) => {
     await until(() => countFailures() > 0);
     await setLimit(0);
     await untilStats(queue, { workers: 1 });
+    // Each failure once, and its end.
     expect(count(logger.info, /worker takes events again/)).toBe(countFailures());
   });
 });

@@ -21,6 +21,7 @@ it.each([
   const expected = isRejection ? reply : undefined;
   expect(findRedisRejection(reply)).toBe(expected);
   expect(findRedisRejection(ofNode)).toBe(expected);
+  // An error that is no reply is an outage.
   expect(findRedisRejection(new Error(message))).toBeUndefined();
 });
 

@@ -40,6 +40,7 @@ function withOutcomes(receiver: DurableReceiver, authToken = AUTH_TOKEN) {
 }
 
 describeOnRedis("its own promises", (app) => {
+  /** One process: its connections are its own. */
   const open = async (options?: Parameters<typeof app.open>[0]) =>
     withOutcomes(await receiveInto(app.open(options)));
   const isListening = () =>
@@ -131,6 +132,7 @@ describeOnRedis("its own promises", (app) => {
     await one.respond(1, "denied", "same");
     expect(await waiting).toHaveProperty("type", "challenge.denied");
     expect(await two.wait(1)).toHaveProperty("type", "challenge.approved");
+    // Closing one receiver leaves the waits of the other alone.
     await two.push.close();
     await expect(two.wait(1)).rejects.toHaveProperty("code", "CLOSING");
     expect(await one.wait(1)).toHaveProperty("type", "challenge.denied");
@@ -242,6 +244,7 @@ describeOnRedis("its own promises", (app) => {
     await isListening();
   });
 
+  // The simulation has lost replies of the other engines.
   it.each([
     ["an event", "approved-1"],
     ["an outcome", ":outcome:"],

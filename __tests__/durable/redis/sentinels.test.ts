@@ -11,6 +11,7 @@ import { testSignal, until } from "../../support/waiting";
 const name = "main";
 
 describeOnRedis("a failover", (app) => {
+  /** Starts replicas of the primary, and a sentinel that can make one of them the primary. */
   async function startGroup(size: number) {
     const { redis: primary, port } = app.server();
     await primary.config("SET", "repl-diskless-sync-delay", "0");
@@ -90,6 +91,7 @@ describeOnRedis("a failover", (app) => {
     replicas[0]?.freeze();
     const late = storeFactor(impatient, "late");
     await expect(late).rejects.toMatchObject({ code: "STORE_UNAVAILABLE" });
+    // After 5 s, no sentinel promotes it any more.
     for (const uuid of ["a", "b"]) expect(await storeFactor(queue, uuid)).toBe("new");
   });
 });

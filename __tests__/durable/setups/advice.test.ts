@@ -1,3 +1,7 @@
+/**
+ * Each advice on a store with events and foreign data: afterwards the problem is gone, and nothing is
+ * lost. sqlite/advice.test.ts has those on files.
+ */
 import { execFileSync } from "node:child_process";
 import { copyFileSync, existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,6 +19,7 @@ import * as redis from "../../support/redis";
 import { until } from "../../support/waiting";
 import { EVENTS, expectAll, fill, hasTool, isReady, readAdvice, restore } from "./advice";
 
+// A queue asks a store that rejected it again after 2 s.
 jest.mock("node:timers/promises", () => {
   const actual = jest.requireActual<{ setTimeout: typeof sleep }>("node:timers/promises");
   const setTimeout: typeof sleep = (ms, ...rest) => actual.setTimeout(Math.min(ms!, 50), ...rest);
@@ -48,6 +53,7 @@ redis.describeWithRedis("the advice of redisQueue", () => {
   });
 
   it("REDIS_NOT_DURABLE makes Redis durable without a restart", async () => {
+    // Redis then needs a second to write its data.
     await start(
       "appendonly no\nappendfsync everysec\nmaxmemory-policy allkeys-lru\nrdb-key-save-delay 4000",
     );
@@ -155,6 +161,7 @@ describeWithPostgres("the advice of postgresQueue", () => {
     const statements = advice.match(pattern) ?? [];
     expect(statements).toHaveLength(1);
     for (const statement of statements) {
+      // A superuser can do this while the database is read-only.
       for (const one of statement.replace("…", `app${count}`).split(/(?<=;) /)) {
         await run(
           `set default_transaction_read_only = off; ${one}`.replace(/^.*?; (?=alter system)/, ""),
@@ -234,6 +241,7 @@ describeWithPostgres("the advice of postgresQueue", () => {
   });
 });
 
+/** The newest tools that Debian has installed. */
 function findTools(): string {
   const debian = "/usr/lib/postgresql";
   const [newest = ""] = existsSync(debian) ? readdirSync(debian).toSorted().toReversed() : [];

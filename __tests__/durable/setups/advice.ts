@@ -1,3 +1,4 @@
+/** What errors and docs tell a person to do, done literally on a store with events. */
 import { execFileSync, spawnSync } from "node:child_process";
 import type { DurableQueue } from "express-push-verification/durable";
 import { storeFactor } from "../../support/durable";
@@ -25,15 +26,18 @@ export const isReady = (queue: DurableQueue) =>
     () => false,
   );
 
+/** Expects that a queue, without a restart of its process, can be used and has every event. */
 export async function expectAll(queue: DurableQueue, waiting = EVENTS): Promise<void> {
   await until(() => isReady(queue));
   expect(await queue.stats()).toMatchObject({ waiting });
   expect(await storeFactor(queue, `after ${waiting}`)).toBe("new");
 }
 
+/** A test that needs a program. */
 export const hasTool = (tool: string) =>
   needs(spawnSync(tool, ["--version"]).status === 0, `${tool} on the PATH`).it;
 
+/** Runs the commands of the section "Restore" of a page, as a person does. */
 export function restore(page: string, cwd: string, env: NodeJS.ProcessEnv): void {
   const block = listBlocks(page, "sh").find(({ recipe }) => recipe === "restore");
   execFileSync("sh", ["-ec", block?.code ?? ""], {

@@ -1,3 +1,4 @@
+/** Options of ioredis and pg that an app has for itself; `npm run setups` prints the table. */
 import { Redis, type RedisOptions } from "ioredis";
 import { DEFAULT_REDIS_OPTIONS } from "ioredis/built/redis/RedisOptions";
 import { Client, Pool, type PoolConfig } from "pg";
@@ -9,6 +10,7 @@ import { describeSetups, type Rejection, type Setup } from "./setup";
 
 const never = () => null;
 
+/** Those that the queue sets: whatever the app has changes nothing. */
 const SET = {
   autoPipeliningIgnoredCommands: ["get"],
   autoResendUnfulfilledCommands: false,
@@ -44,6 +46,7 @@ const HARMLESS =
   "clientInfoTag,commandQueue,db,disableClientInfo,enableTLSForSentinelMode,family,himportFieldsets,keepAlive,name,natMap,noDelay,offlineQueue,password,preferredSlaves,protocol,sentinelCommandTimeout,sentinelMaxConnections,sentinelPassword,sentinelTLS,sentinelUsername,sentinels,showFriendlyErrorStack,updateSentinels,username";
 
 const REFUSED = { keyPrefix: "app:" } satisfies RedisOptions;
+/** Those of the set-ups of a Redis: its address. */
 const ADDRESS = ["host", "port"];
 
 let server: RedisServer;
@@ -84,6 +87,7 @@ describeWithRedis("", () => {
   });
 });
 
+/** Options of pg that the queue sets, or that change nothing for it. */
 const OF_PG = {
   allowExitOnIdle: true,
   application_name: "app",

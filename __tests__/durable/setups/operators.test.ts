@@ -1,3 +1,4 @@
+/** What operators do with bull-board, redis-cli and psql; `npm run setups` prints the table. */
 import { Queue } from "bullmq";
 import type { Logger } from "express-push-verification";
 import { postgresQueue, redisQueue } from "express-push-verification/durable";

@@ -1,3 +1,4 @@
+/** States of a store that an operator makes while a queue works. */
 import type { Logger } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
 import { closeOpened, entityIdentity, receiveInto, sidOf } from "../../support/durable";
@@ -8,10 +9,13 @@ import { printHead, printOutcome } from "./setup";
 export type State = readonly [
   title: string,
   begin: () => unknown,
+  /** Undefined for a state that needs no undoing: the queue goes on by itself. */
   end?: (() => unknown) | undefined,
+  /** The code of its health until then, and words of its log. */
   says?: readonly [code: string, words: RegExp],
 ];
 
+/** Describes that a queue says what is wrong, loses nothing that it stores then, and goes on afterwards. */
 export function describeStates(
   engine: string,
   open: (logger: Logger) => DurableQueue,
@@ -49,6 +53,7 @@ export function describeStates(
       const waiting = push.waitForChallenge(challenge);
       const sentAtMs = performance.now();
       const sending = store("during", 2);
+      // Where nothing can be stored, the receiver tries again.
       if (code !== "STORE_UNAVAILABLE") await sending;
       await end?.();
       const stored = await sending;

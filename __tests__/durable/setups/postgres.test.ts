@@ -1,3 +1,4 @@
+/** Postgres as people run it; `npm run setups` prints the table. */
 import { execFileSync, spawn, type ChildProcess } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
@@ -19,6 +20,7 @@ let queues = 0;
 let pooler: ChildProcess | undefined;
 
 const open = (options: Options = {}) => {
+  // The servers of some set-ups are the same.
   const settings = { name: `setup${++queues}`, backoff: 20, ...patient, ...options };
   return () => postgresQueue({ connection: server.url, ...settings });
 };
@@ -55,6 +57,7 @@ const withProvider = (name: string, rejects?: Rejection): Setup => [
   () => server.set(name, "on"),
 ];
 
+/** The rights that the docs list. */
 const RIGHTS = [
   "usage on schema least",
   "select on least.version",
@@ -81,6 +84,7 @@ const withTls = (title: string, parameters: string, rejects?: Rejection): Setup 
   () => server.set("ssl", "off"),
 ];
 
+/** A pooler before the server, with these settings in a file; none where it is not installed. */
 function behind(
   title: string,
   [command = "", ...args]: string[],
@@ -106,6 +110,7 @@ function behind(
     return create;
   }
   async function end() {
+    // Ends both without waiting for their clients.
     if (pooler?.kill("SIGQUIT") === true) await once(pooler, "exit");
   }
   return existsSync(command) ? [[title, start, rejects, end]] : [];
@@ -172,6 +177,7 @@ const ADDRESSES: Setup[] = [
 
 const REJECTED = (words: RegExp): Rejection => ["POSTGRES_REJECTED", words];
 const POOLED: Rejection = ["POSTGRES_POOLED", /Pass the address of Postgres/];
+/** Changes of the schema of a queue, which is "$". */
 const CHANGES = [
   ["of a newer version", "update $.version set version = 99", "99", "POSTGRES_NEWER"],
   ["without a column", "alter table $.event drop column errors", "errors"],
@@ -179,6 +185,7 @@ const CHANGES = [
   ["without a primary key", "alter table $.outcome drop constraint outcome_pkey", "ON CONFLICT"],
 ];
 
+/** A schema that the processes of an app create at the same time. */
 async function openTogether() {
   await server.query(`create role strict login; grant create on database postgres to strict;
     alter role strict set default_transaction_isolation = 'serializable';
@@ -191,6 +198,7 @@ async function openTogether() {
   return start;
 }
 
+/** A server that speaks German, where its translations are installed; a role that lacks a privilege. */
 const inGerman = (title: string, sql: string, grant: RegExp): Setup => {
   let german: postgres.PostgresProcess | undefined;
   return [
@@ -206,6 +214,7 @@ const inGerman = (title: string, sql: string, grant: RegExp): Setup => {
   ];
 };
 
+/** A copy that was replicated: it has the rows, and not where the sequences are. */
 async function openReplica() {
   const former = open({ schema: "replica" })();
   await former.ready();
@@ -224,6 +233,7 @@ const SETUPS: Setup[] = [
   ["serializable, a statement_timeout of 20 ms, 4 processes at first", openTogether],
   ["a Unix socket", openSocket],
   ...ADDRESSES,
+  // advice.test.ts has the default durability, and other problems that an advice solves.
   withProvider("fsync"),
   withProvider("full_page_writes"),
   withProvider("synchronous_commit", [

@@ -1,3 +1,4 @@
+/** Redis as people run it; `npm run setups` prints the table. */
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -43,6 +44,7 @@ const withRights = (rights: string) => async () => {
   return open(server.url.replace("//", "//app:pw@"));
 };
 
+/** A Redis with TLS on one of its two ports, and a certificate of its own; cli/queue.test.ts passes its authority. */
 const withTls = (scheme: string) => async () => {
   const { key, cert } = createCertificate(folder);
   const port = await findFreePort();
@@ -70,6 +72,7 @@ async function startCluster(size: number): Promise<redis.RedisServer[]> {
     await nodes[0]?.redis.cluster("MEET", "127.0.0.1", node.port, busPort);
     nodes.push(node);
   }
+  // Every node knows the others, and all slots are served.
   const isUp = async (node: redis.RedisServer) => {
     const info = await node.redis.cluster("INFO");
     return info.includes("cluster_state:ok") && info.includes(`cluster_known_nodes:${size}`);
@@ -139,6 +142,7 @@ const SETUPS: Setup[] = [
   ["no INFO", withCommands('INFO ""'), REJECTED(/unknown command.*INFO included/i)],
   [`rights: ${LEAST}`, withRights(LEAST)],
   ["rights: +@all -info ~* &*", withRights("+@all -info ~* &*")],
+  // availability.test.ts has every command.
   ...[
     ["+@all -evalsha ~* &*", "evalsha"],
     ["+@all ~other:* &*", "key"],

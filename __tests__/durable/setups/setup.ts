@@ -1,3 +1,4 @@
+/** Set-ups of a store as people have them; `npm run setups` prints a table of them. */
 import assert from "node:assert";
 import { PermanentError } from "express-push-verification";
 import type { DurableQueue } from "express-push-verification/durable";
@@ -10,7 +11,9 @@ export interface Outcome {
   ready: string;
   words: string;
   stored?: number;
+  /** From the request to the end of its handlers, in their second attempt, in another process. */
   handledMs?: number;
+  /** From the request to the outcome, in another process. */
   waitedMs?: number;
 }
 
@@ -20,11 +23,15 @@ type Started = (() => DurableQueue) | Outcome;
 
 export type Setup = readonly [
   title: string,
+  /** Sets the store up; returns how a process opens its queue, or what it did. */
   start: () => Started | Promise<Started>,
+  /** Undefined where all must work. */
   rejects?: Rejection | undefined,
+  /** Takes back what other set-ups would notice. */
   end?: () => unknown,
 ];
 
+/** Uses a set-up as an app does; `open` opens the queue as a process does. */
 export async function trySetup(open: () => DurableQueue): Promise<Outcome> {
   let queue: DurableQueue | undefined;
   let error: (Error & { code?: string }) | undefined;
@@ -39,6 +46,7 @@ export async function trySetup(open: () => DurableQueue): Promise<Outcome> {
   if (queue === undefined) return outcome;
   try {
     if (error === undefined) return { ...outcome, ...(await useQueue(queue, open())) };
+    // The receiver retries to store an event until the deadline.
     const { deliver } = await receiveInto(queue, { deadlineMs: 100 });
     return { ...outcome, stored: await deliver(eventRequest("factor.created")) };
   } finally {

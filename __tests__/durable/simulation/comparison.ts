@@ -1,3 +1,4 @@
+/** Runs the calls of a schedule on a real storage, too, whose clock is that of the schedule. */
 import { isDeepStrictEqual } from "node:util";
 import type { ClaimedEvent, Run } from "../../../lib/durable/storage";
 import type {
@@ -11,6 +12,7 @@ import type {
 
 type Method = keyof ModelStorage;
 
+/** A uuid as a storage has it: SQLite has no booleans. */
 type StoredDelivery = Omit<ModelDelivery, "eventId" | "isDiscarded"> & {
   key: string;
   isDiscarded: boolean | number;
@@ -39,6 +41,7 @@ const toPlain = <Value>(value: Value) =>
   JSON.parse(JSON.stringify(value ?? null), (_, part) => part ?? undefined) as Value;
 
 export function createComparison({ call, readRows }: RealStorage) {
+  /** The identifiers of the model by those of the real storage, which may leave out numbers. */
   const ids = new Map<number, number>();
   const toModel = (id: number) => ids.get(id) ?? -1;
   const toReal = (wanted: number) => [...ids].find(([, id]) => id === wanted)?.[0] ?? -1;
@@ -54,6 +57,7 @@ export function createComparison({ call, readRows }: RealStorage) {
 
   function translateReply(method: Method, reply: unknown): unknown {
     if (method === "claim") {
+      // Postgres tells when the event was due, too.
       return (reply as ClaimedEvent[]).map((event) =>
         Object.assign(event, { id: toModel(event.id), runAtMs: undefined }),
       );
@@ -61,6 +65,7 @@ export function createComparison({ call, readRows }: RealStorage) {
     return method === "fail" ? (reply as number[]).map(toModel) : reply;
   }
 
+  /** The order of some lists is free. */
   function sortReply(method: Method, reply: unknown): unknown {
     if (method === "fail") return (reply as number[]).toSorted((a, b) => a - b);
     return method === "outcomes" ? (reply as { key: string }[]).toSorted(byKey) : reply;

@@ -15,6 +15,7 @@ const LEASE_MS = 4_000;
 const MAX_CLOCK_SKEW_MS = 1_000;
 const MAX_STALLS = 20;
 
+/** A row of the model. */
 export interface ModelEvent {
   id: number;
   body: string;
@@ -29,6 +30,7 @@ export interface ModelEvent {
   errors: string | undefined;
 }
 
+/** A uuid that is kept, also after it expired until a purge. */
 export interface ModelDelivery {
   content: string;
   eventId: number;
@@ -36,21 +38,26 @@ export interface ModelDelivery {
   expiresAtMs: number;
 }
 
+/** An outcome that is kept likewise. */
 export interface ModelOutcome {
   value: string;
   expiresAtMs: number;
 }
 
+/** A member that beats. */
 export interface ModelMember {
   seenAtMs: number;
   sinceMs: number;
 }
 
 export interface ModelListener {
+  /** A run removes an event, or makes it a dead letter. */
   onSettled(event: ModelEvent, run: Run, isDead: boolean): void;
+  /** A failed run makes an event due later. */
   onFailed(event: ModelEvent, run: FailedRun): void;
 }
 
+/** How long a storage keeps uuids and outcomes. */
 export interface Ttls {
   dedupeTtlMs: number;
   outcomeTtlMs: number;
@@ -99,6 +106,7 @@ export function createModel(nowMs: () => number, listener: ModelListener, ttls =
     }
   }
 
+  /** Whether the clock was set back, by the latest times that were written. */
   function isClockSetBack(limitMs: number): boolean {
     const all = [...events.values()];
     const due = all.filter(isDue).toSorted((one, other) => one.runAtMs - other.runAtMs);
@@ -221,6 +229,7 @@ export function createModel(nowMs: () => number, listener: ModelListener, ttls =
         event.stalls = 0;
         event.pauseMs = 0;
         event.runAtMs = nowMs();
+        // Count a run more, so that a late report on an earlier run changes nothing.
         event.started++;
         return true;
       }).length,

@@ -1,3 +1,4 @@
+/** One schedule of stores, workers, waits and faults, and its invariants. */
 import { createHandlers } from "../../../lib/core/delivery/handler-registry";
 import {
   createQueue,
@@ -44,18 +45,23 @@ interface Worker extends SimulatedProcess {
   queue: DurableQueue;
   worker: EventWorker;
   isFinishing: boolean;
+  /** The runs that its claims returned, by the body of the event. */
   claimed: Map<string, ClaimedEvent>;
   onHint: (hint: Hint) => void;
+  /** Ends its connection. */
   disconnect: (error: Error) => void;
+  /** The numbers of the challenges that it waits for. */
   awaited: Set<number>;
 }
 
+/** A run whose handlers began. */
 interface BegunRun {
   by: Worker;
   isSuccessful?: boolean;
   isPermanent?: boolean;
 }
 
+/** Lets all promises settle. */
 const settle = () => new Promise<void>((resolve) => process.nextTick(resolve));
 
 /**
@@ -69,6 +75,7 @@ export async function runSchedule(seed: number, trace?: (line: string) => void):
   const hasWaits = random() < 0.25;
   const problems: string[] = [];
   const processes: Worker[] = [];
+  /** Runs whose handlers began, by the event and its number. */
   const begun = new Map<string, BegunRun>();
   const acknowledged = new Set<string>();
   /** By the body of the event: how often it was settled since retries, and the runs that failed. */
@@ -233,6 +240,7 @@ export async function runSchedule(seed: number, trace?: (line: string) => void):
     else if (processes.length < MAX_PROCESSES) startProcess();
   }
 
+  /** While the store is away, half of the connections end. */
   function setAway(isAwayNow: boolean): void {
     isAway = isAwayNow;
     for (const one of isAway ? processes : []) {
@@ -281,6 +289,7 @@ export async function runSchedule(seed: number, trace?: (line: string) => void):
     isAway = false;
     for (const one of processes) one.isSuspended = false;
     if (!processes.some(({ isAlive, isFinishing }) => isAlive && !isFinishing)) startProcess();
+    // At the end, a dead letter is retried.
     let retries = 0;
     for (let steps = 0; steps < MAX_STEPS && problems.length === 0; steps++) {
       if (isDone() && (retries++ > 0 || !retryDead())) break;
@@ -293,6 +302,7 @@ export async function runSchedule(seed: number, trace?: (line: string) => void):
     over.abort();
     // A process that was just started would go on with real timers, and keep this one from its end.
     await settle();
+    // A real store needs real timers.
     restore();
   }
   if (problems.length > 0) throw new Error(`seed ${seed}: ${problems.join("; ")}`);

@@ -2,6 +2,7 @@
 
 import promises = require("node:timers/promises");
 
+/** A simulated process: its timers and replies run only while it does. */
 export interface SimulatedProcess {
   isAlive: boolean;
   isSuspended: boolean;
@@ -18,12 +19,14 @@ interface Timer {
 type Step = Pick<Timer, "run"> & { process: SimulatedProcess | undefined };
 
 const START_MS = 1_000_000_000;
+/** The other steps let time pass. */
 const SHARE_OF_STEPS = 0.9;
 
 export function createScheduler(random: () => number) {
   let nowMs = START_MS;
   let current: SimulatedProcess = { isAlive: true, isSuspended: false };
   let timers: Timer[] = [];
+  /** The steps that may run now, in any order. */
   const steps: Step[] = [];
 
   function addTimer(run: () => void, delayMs = 0, everyMs?: number): Timer {
@@ -67,8 +70,10 @@ export function createScheduler(random: () => number) {
   return {
     nowMs: () => nowMs,
     enter,
+    /** Adds a step of a process, or of the store and the network. */
     add: (process: SimulatedProcess | undefined, run: () => void) =>
       void steps.push({ process, run }),
+    /** Runs one step; the caller then lets all promises settle. */
     step(): void {
       const step = random() < SHARE_OF_STEPS ? takeStep() : undefined;
       if (step === undefined) fireNextTimer();

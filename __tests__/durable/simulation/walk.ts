@@ -19,6 +19,7 @@ const toMember = (id: number) => ({ id, isWorker: true });
 const hex = (text: string, digits: number) =>
   Buffer.from(text).toString("hex").padEnd(digits, "0").slice(0, digits);
 
+/** Walks over a model and a real storage; throws at the first difference. */
 export async function walk(seed: number, real: RealStorage): Promise<void> {
   const random = createRandom(seed);
   const below = (limit: number) => Math.floor(random() * limit);

@@ -1,3 +1,4 @@
+/** Each advice on the file of a queue, and what operators do with it; setups/advice.test.ts has the servers. */
 import { execFileSync, spawnSync } from "node:child_process";
 import * as fs from "node:fs";
 import { dirname, join } from "node:path";
@@ -20,6 +21,7 @@ const BACKUP: State = [
 beforeEach(() => void (file = createFile()));
 afterEach(() => closeOpened().then(removeFiles));
 
+/** A file with events and a copy of them, which a killed process has left, and which is damaged then. */
 async function damage(): Promise<void> {
   await fill(open(file));
   execute(file, `VACUUM INTO '${join(dirname(file), "copy.db")}'`);
@@ -58,6 +60,7 @@ it("FILE_FOREIGN: a file of its own leaves that of the other program as it is", 
   expect(fs.readFileSync(file).equals(before)).toBe(true);
 });
 
+// sqlite3 is a program of its own.
 const hasSqlite3 = spawnSync("sqlite3", ["--version"]).status === 0;
 const READS: State[] = [
   ["makes a backup with VACUUM INTO", () => execute(file, `VACUUM INTO '${file}.copy'`)],

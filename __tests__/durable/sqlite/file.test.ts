@@ -78,6 +78,7 @@ it("finds the damage of a file of more than 512 MiB when a worker meets it", asy
   await expectUnavailable(queue, "FILE_DAMAGED");
   expect(error).toHaveBeenCalledTimes(1);
   finish();
+  // The run whose end it cannot store does not delay this.
   await queue.close({ deadlineMs: 600_000 });
 });
 
@@ -207,6 +208,7 @@ itNeeds("removing open files").each<
     if (count === 10) remove(file);
     expect(await storeFactor(queue, `u${count}`)).toBe("new");
   }
+  // As a process that is killed leaves them.
   const copy = createFile();
   for (const ending of ["", "-wal"]) fs.copyFileSync(file + ending, copy + ending);
   expect(await open(copy).stats()).toMatchObject({ waiting: 20 });
@@ -241,6 +243,7 @@ disk.itOnDisk("rejects stores only while the disk is full", async () => {
   queue.work(createHandlers().onUnhandled(({ uuid }) => void handled.add(uuid)));
   await until(() => acknowledged.every((uuid) => handled.has(uuid)));
   await queue.close();
+  // This checks the whole file.
   await openReady(file);
 });
 

@@ -65,6 +65,7 @@ itNeeds("/proc").each<[type: string, place: string, words: RegExp]>([
   ["fuse.mergerfs", folder, /^Warning: .*power cut/],
   ["ext4", folder, /^$/],
 ])("says what a disk of the type %s loses that is mounted at %s", async (type, place, words) => {
+  // The last mount of a place is in use.
   const lines = ["nfs", type].map(
     (one) => `1 1 0:1 / ${place.replaceAll(" ", "\\040")} rw shared:1 - ${one} x rw`,
   );

@@ -1,3 +1,4 @@
+/** Files of SQLite as people have them; `npm run setups` prints the table. */
 import { execFileSync } from "node:child_process";
 import * as fs from "node:fs";
 import { dirname } from "node:path";
@@ -33,6 +34,7 @@ const withFile = (make: (file: string) => unknown) => async () => {
   return open(file);
 };
 
+/** A file that the queue must leave as it is. */
 function rejected(title: string, rejects: Rejection, make: (file: string) => unknown): Setup {
   let file: string;
   let before: Buffer;
@@ -47,6 +49,7 @@ function rejected(title: string, rejects: Rejection, make: (file: string) => unk
     rejects,
     () => {
       expect(fs.readFileSync(file).equals(before)).toBe(true);
+      // SQLite itself opens those of a database.
       if (!before.toString("latin1").startsWith("SQLite format 3")) {
         expect(fs.existsSync(`${file}-wal`)).toBe(false);
       }
@@ -57,6 +60,7 @@ function rejected(title: string, rejects: Rejection, make: (file: string) => unk
 const changed = (title: string, rejects: Rejection, change: (file: string) => unknown) =>
   rejected(title, rejects, async (file) => change(await create(file)));
 
+/** Tries a file as a user who may write to none of the files of another one. */
 function tryAsOtherUser(file: string): Outcome {
   const script = `
     const { sqliteQueue } = require("express-push-verification/durable");
@@ -84,6 +88,7 @@ const withPermissions = (folder: number, files: Readonly<Record<string, number>>
   }
 };
 
+/** Does what the message for a file of root says. */
 async function changeOwner() {
   const file = await create(createFile());
   fs.chmodSync(dirname(file), 0o755);
@@ -98,6 +103,7 @@ const READONLY = (place: string): Rejection => [
 ];
 const UNWRITABLE: Rejection = ["FILE_READONLY", /cannot write .*push\.db: .* folder/];
 const FOREIGN: Rejection = ["FILE_FOREIGN", /push\.db/];
+// In one line.
 const DAMAGED: Rejection = ["FILE_DAMAGED", /^.*push\.db is damaged \([^*\n]+$/];
 const WRONG = (words: RegExp): Rejection => ["TypeError", words];
 const TABLES = ["queue", "delivery", "event", "outcome", "member", "entry", "minute"];
@@ -109,6 +115,7 @@ const behindLink = (make: (file: string) => unknown) => async () => {
   return open(link);
 };
 
+// options.test.ts has every kind of mount.
 let mounted = "";
 async function mount(file: string): Promise<void> {
   const other = await create(createFile());
@@ -124,6 +131,7 @@ const MOUNTS = [withFile(mount), behindLink(mount)].map((start, index): Setup =>
 
 const removeFolder = (file: string) => fs.rmSync(dirname(file), { recursive: true });
 
+/** A link that another user owns, to a file of the process. */
 async function openReadonlyLink() {
   const [file, link] = [createFile(), createFile()];
   fs.chmodSync(dirname(file), 0o777);

@@ -2,11 +2,13 @@ import { connect, type SqliteConnection } from "../../../lib/durable/sqlite/node
 import { FileOperations } from "../../../lib/durable/sqlite/operations";
 import { SCHEMA } from "../../../lib/durable/sqlite/schema";
 import type { RealStorage, StorageRows } from "../simulation/comparison";
+import { type RealJournal, walkJournal } from "../simulation/journal-walk";
 import { TTLS, walk } from "../simulation/walk";
 
 let connection: SqliteConnection | undefined;
 
-async function start(): Promise<RealStorage> {
+/** A storage in memory, whose methods are those of the thread. */
+async function start(): Promise<RealStorage & RealJournal> {
   connection?.close();
   const opened = connect(":memory:");
   connection = opened;
@@ -40,4 +42,8 @@ async function start(): Promise<RealStorage> {
 
 it("behaves like the model in 400 walks", async () => {
   for (let seed = 1; seed <= 400; seed++) await walk(seed, await start());
+});
+
+it("has the journal of the model in 20 walks over days", async () => {
+  for (let seed = 1; seed <= 20; seed++) await walkJournal(seed, await start());
 });

@@ -12,6 +12,7 @@ const mockPort = Object.assign(new EventEmitter(), {
 const mockSettings = { file: "", name: "q", dedupeTtlMs: 1_000, outcomeTtlMs: 2_000 };
 jest.mock("node:worker_threads", () => ({ parentPort: mockPort, workerData: mockSettings }));
 
+/** Starts the thread, whose polls begin when time passes. */
 const startThread = () =>
   jest.isolateModules(() => void jest.requireActual("../../../lib/durable/sqlite/thread"));
 
