@@ -37,10 +37,10 @@ export function toAnchor(heading: string): string {
     .replaceAll(" ", "-");
 }
 
+/** The anchors of a document: those that a Markdown renderer gives its headings, and its own. */
 function listAnchors(file: string): Set<string> {
   const text = readText(file).replaceAll(/^```[^]*?^```$/gm, "");
   const anchors = new Set([...text.matchAll(/<a id="([^"]+)">/g)].map(([, id = ""]) => id));
-/** The anchors of a document: those that a Markdown renderer gives its headings, and its own. */
   for (const [, heading = ""] of text.matchAll(/^#+ (.*)$/gm)) {
     const anchor = toAnchor(heading);
     // A heading that occurs again gets a number.

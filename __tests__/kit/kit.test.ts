@@ -419,9 +419,10 @@ it.each([
 });
 
 it("a deadline of work that fails leaves no timer", async () => {
-  const timers = () => process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
-  const before = timers();
+  const countTimers = () =>
+    process.getActiveResourcesInfo().filter((one) => one === "Timeout").length;
+  const before = countTimers();
   const failed = settleWithin(Promise.reject(new Error("failed")), { deadlineMs: 60_000 });
   await expect(failed).rejects.toThrow("failed");
-  expect(timers()).toBe(before);
+  expect(countTimers()).toBe(before);
 });

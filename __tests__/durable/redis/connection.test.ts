@@ -37,8 +37,8 @@ it.each([
     const { redis, end } = openConnection(settings, role);
     const { options } = redis;
     const connectionName = `push-webhooks-${role}`;
-    const times = { connectTimeout: 2_000, maxLoadingRetryTime: 100, disconnectTimeout: 300 };
-    const given = { commandTimeout, socketTimeout, connectionName, ...times };
+    const limits = { connectTimeout: 2_000, maxLoadingRetryTime: 100, disconnectTimeout: 300 };
+    const given = { commandTimeout, socketTimeout, connectionName, ...limits };
     expect(options).toEqual(expect.objectContaining(given));
     const listPauses = () => [1, 2, 5, 50].map((times) => options.retryStrategy?.(times));
     expect(listPauses()).toEqual([20, 40, 250, 250]);
@@ -59,8 +59,11 @@ it.each<[connection: RedisQueueOptions["connection"], options: object]>([
   [
     { cluster: [address], natMap: {}, password: "pw" },
     {
-      ...{ scaleReads: "master", slotsRefreshInterval: 1_000, slotsRefreshTimeout: 1_000 },
-      ...{ natMap: {}, enableOfflineQueue: false },
+      scaleReads: "master",
+      slotsRefreshInterval: 1_000,
+      slotsRefreshTimeout: 1_000,
+      natMap: {},
+      enableOfflineQueue: false,
       redisOptions: expect.objectContaining({ password: "pw", commandTimeout: 1_500 }) as object,
     },
   ],

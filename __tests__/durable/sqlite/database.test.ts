@@ -43,7 +43,8 @@ it("waits for a process that creates the file", () => {
   const startMs = performance.now();
   const clock = jest.spyOn(performance, "now").mockReturnValue(startMs);
   const pause = jest.spyOn(Atomics, "wait").mockImplementation(() => {
-    if (clock.mockReturnValue(startMs + 11_900) && pause.mock.calls.length === 2) creating.close();
+    clock.mockReturnValue(startMs + 11_900);
+    if (pause.mock.calls.length === 2) creating.close();
     return "timed-out";
   });
   openDatabase(file, "q").close();
