@@ -1,4 +1,5 @@
 /** A login is rehearsed against the emulator over HTTP, with each link of its chain broken in turn. */
+import { setTimeout } from "node:timers/promises";
 import { PermanentError, type FetchOutcome } from "express-push-verification";
 import { rehearse, type RehearsalReport, type RehearsalRow } from "express-push-verification/admin";
 import { redisQueue } from "express-push-verification/durable";
@@ -345,6 +346,14 @@ describeWithRedis("with a queue", () => {
     for (const link of links) expect(rowOf(report, link as "handled")?.reason).toMatch(reason);
     if (links.length === 0) expect(rowOf(report, "handled")?.result).toBe("ok");
     for (const [, named] of find.mock.calls) expect(named).toHaveProperty("accountSid");
+  });
+
+  it("finds what another process handled when the store takes more than a second", async () => {
+    const queue = await startQueue();
+    const stats = queue.stats.bind(queue);
+    jest.spyOn(queue, "stats").mockImplementation(() => setTimeout(1_100).then(stats));
+    const { report } = await rehearseBroken({ queue, timeoutMs: 20_000, other: {} });
+    expect(rowOf(report, "handled")?.result).toBe("ok");
   });
 
   it("the row stored failed while the store is down", async () => {

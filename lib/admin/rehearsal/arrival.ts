@@ -62,8 +62,9 @@ export class Arrival {
   async waitUntilOver(timeoutMs: number): Promise<void> {
     const endAtMs = performance.now() + timeoutMs;
     while (performance.now() < endAtMs) {
-      await this.#look(this.#hasLongResolved());
-      if (this.#isOver()) return;
+      const isElsewhere = this.#hasLongResolved();
+      await this.#look(isElsewhere);
+      if (this.#isOver(isElsewhere)) return;
       await sleep(POLL_MS);
     }
     // Also when the wait has resolved just now, and the event was not looked for elsewhere yet.
@@ -110,13 +111,13 @@ export class Arrival {
     return performance.now() - (this.resolvedMs ?? Infinity) > SEEN_MS;
   }
 
-  #isOver(): boolean {
+  #isOver(isElsewhere: boolean): boolean {
     const { request, state, failures, resolvedMs } = this;
     const hasWaited = resolvedMs !== undefined;
     if (request?.error !== undefined) return true;
     if (this.inspection.queue === undefined) return request !== undefined && hasWaited;
     // Another process has the request, and the queue cannot be searched.
-    if (hasWaited && request === undefined && state === undefined) return this.#hasLongResolved();
+    if (hasWaited && request === undefined && state === undefined) return isElsewhere;
     // Another attempt takes its time, and a worker that never comes takes for ever.
     const hasFailed = failures.at(-1)?.startsWith("HANDLER_") ?? state === "delayed";
     const isFinal = state !== undefined && (FINAL.has(state) || hasFailed);
