@@ -1,4 +1,4 @@
-/** Runs the calls of a schedule on a real storage, too, whose clock is that of the schedule. */
+/** Compares a real storage, whose clock is that of a walk, with the model. */
 import { isDeepStrictEqual } from "node:util";
 import type { ClaimedEvent, Run } from "../../../lib/durable/storage";
 import type {
