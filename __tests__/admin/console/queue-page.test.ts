@@ -238,9 +238,11 @@ describeWithBrowser("the page of the queue", () => {
     }
     await page.getByText("no event waits").waitFor();
     expect(await page.locator(".notice").allInnerTexts()).toEqual([]);
-    const atFirst = [1_000, 3_000, 60_000, 15_000];
-    const later = [1_000, "cleared", 5_000, "cleared", "cleared", 15_000];
-    expect(await page.evaluate("asked")).toEqual([...atFirst, ...later]);
+    const ages = [1_000, 1_000];
+    const cleared = ["cleared", "cleared", "cleared"];
+    const asked = [3_000, 60_000, 15_000, 5_000, 15_000, ...ages, ...cleared];
+    // A page begins to count an age when it is read, which may be before another timer.
+    expect(await page.evaluate("asked.sort()")).toEqual(asked.toSorted());
   });
 
   const SIDS = ["Version", "Account", "Factor", "Challenge"];

@@ -236,7 +236,6 @@ describeWithBrowser("the list of requests", () => {
     const approve = (signedUrl: string) =>
       app.deliver("challenge.approved", { entity_identity: JANE }, { signedUrl });
     expect(await approve(wrong)).toBe(403);
-    const unsent = app.upstream.createChallenge(JANE);
 
     const page = await openPage(app.url);
     const waits = page.locator("dt", { hasText: "Waits" }).locator("+ dd");
@@ -247,6 +246,8 @@ describeWithBrowser("the list of requests", () => {
     await page
       .getByText(`knows no such challenge of this user of ${CHALLENGE_SID}; ${arrived}`)
       .waitFor();
+    const unsent = app.upstream.createChallenge(JANE);
+    await page.keyboard.press("Enter");
     await page.getByText(`says pending of ${unsent}; no webhook request of it arrived`).waitFor();
     // The link empties the filters that hide its request.
     const filters = [page.getByRole("searchbox"), page.getByRole("combobox", { name: "state" })];
