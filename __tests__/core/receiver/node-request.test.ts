@@ -10,12 +10,7 @@ import { inject } from "light-my-request";
 import { createRequest, createResponse, type RequestOptions } from "node-mocks-http";
 import type { PushWebhooksOptions } from "express-push-verification";
 import { createReceiver } from "../../support/receivers";
-import {
-  encodeForm,
-  eventPairs,
-  PUBLIC_URL,
-  signedRequestOf,
-} from "../../support/webhook-requests";
+import { eventPairs, PUBLIC_URL, signedRequestOf } from "../../support/webhook-requests";
 import {
   PATH,
   rawRequest,
@@ -31,6 +26,7 @@ import { testSignal } from "../../support/waiting";
 
 afterEach(stopServers);
 
+type Before = (req: NodeMessage) => unknown;
 const pairs = eventPairs("factor.created");
 const { headers, body = "" } = signedRequestOf(pairs);
 const startOf = (line: string) =>
@@ -41,8 +37,7 @@ const LAST = "0\r\n\r\n";
 const ON_NODE = SERVERS.find(([name]) => name === "node:http")![1];
 const chunk = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
 const half = body.slice(0, 50);
-
-type Before = (req: NodeMessage) => unknown;
+const NOTHING: Before = () => {};
 
 /** Creates a receiver, and a promise of what it makes of a request: 200 or its rejection. */
 function createPush(options: Partial<PushWebhooksOptions> = {}) {
@@ -63,16 +58,16 @@ const runBefore =
     next();
   };
 
-/** Sends raw bytes to a receiver that runs after `before`; returns 200, or the code. */
+/** Returns 200, or the code. */
 async function receive(
-  chunks: readonly string[],
+  chunks: string[],
   options: Partial<PushWebhooksOptions> = {},
-  before: Before = () => {},
+  before = NOTHING,
   giveUpMs = 20_000,
-): Promise<string> {
+) {
   const { push, result } = createPush(options);
   const port = await startServer(ON_NODE(push, runBefore(before)));
-  await sendRaw(port, [...chunks], { giveUpMs });
+  await sendRaw(port, chunks, { giveUpMs });
   return (await result).replace(/^\d+ (\w+) .*$/s, "$1");
 }
 
@@ -93,7 +88,7 @@ const otherBytes: unknown = runInNewContext("Uint8Array.from(bytes)", {
 });
 
 /** What the helper of Vercel does with a body: it reads the body, and puts a copy back. */
-async function putBack(req: NodeMessage): Promise<void> {
+async function putBack(req: NodeMessage) {
   const copy = new PassThrough();
   const originalOn = req.on.bind(req);
   const parts: Buffer[] = [];
@@ -106,12 +101,12 @@ async function putBack(req: NodeMessage): Promise<void> {
   copy.end(Buffer.concat(parts));
 }
 
-async function unshift(req: NodeMessage): Promise<Buffer> {
-  const [data] = (await once(req, "data")) as [Buffer];
+async function unshift(req: NodeMessage): Promise<unknown> {
+  const [data] = await once(req, "data");
   req.pause().unshift(data);
   return data;
 }
-const defineThrowing = (name: "rawBody" | "body") => (req: NodeMessage) => {
+const defineThrowing = (name: string) => (req: NodeMessage) => {
   const get = () => {
     throw new Error("Invalid JSON");
   };
@@ -122,7 +117,7 @@ interface Row {
   before?: Before;
   /** The same for a `Request`, if there is such a thing. */
   fetch?: (request: Request) => unknown;
-  /** Why it is rejected, as a regular expression; undefined if it is accepted. */
+  /** Why it is rejected, if it is. */
   reason?: string;
   options?: Partial<PushWebhooksOptions>;
   /** Only Content-Length shows that a part is missing, or several segments. */
@@ -131,32 +126,23 @@ interface Row {
 
 const BODIES: Record<string, Row> = {
   unread: { fetch: () => {} },
-  "unread, beside a clone": { fetch: (request) => request.clone() },
   "after a slow middleware": { before: () => new Promise(setImmediate) },
   "after a middleware that paused it": { before: (req) => void req.pause() },
-  "beside another listener": { before: (req) => void req.on("data", () => {}) },
   "piped elsewhere": { before: (req) => void req.pipe(new PassThrough()).resume() },
-  "with the encoding utf8": { before: (req) => void req.setEncoding("utf8") },
   "with the encoding latin1": { before: (req) => void req.setEncoding("latin1") },
   'beside an empty rawBody ""': beside({ rawBody: "" }),
-  "beside empty bytes in rawBody": beside({ rawBody: Buffer.alloc(0) }),
-  'beside an empty body ""': beside({ body: "" }),
   "beside an empty object": beside({ body: {} }),
   "beside a list in rawBody": beside({ rawBody: [] }),
   "with a collector that just began": { before: collect },
   "with a collector that is collecting": { before: (req) => (collect(req), once(req, "data")) },
-  "with a collector that has ended": { before: (req) => (collect(req), once(req, "end")) },
   "read and put back": { before: putBack },
   "read and put back by unshift": { before: unshift },
   "kept, and put back by unshift": {
     before: async (req) => (req.rawBody = await unshift(req)),
   },
   "with a rawBody that throws": { before: defineThrowing("rawBody") },
-  "with a body that throws": { before: defineThrowing("body") },
-  "kept as bytes": { before: keptAs({ rawBody: Buffer.from(body) }) },
   "kept as text": { before: keptAs({ rawBody: body, body: "x" }) },
   "kept as bytes of another realm": { before: keptAs({ rawBody: otherBytes }) },
-  "kept as text in body, beside an empty rawBody": { before: keptAs({ rawBody: "", body }) },
   "kept whole in body, beside a part in rawBody": {
     before: keptAs({ rawBody: body.slice(0, 9), body }),
     leastSegments: 1,
@@ -180,7 +166,7 @@ const BODIES: Record<string, Row> = {
   },
   "kept in part, while the rest arrives": {
     before: async (req) => {
-      [req.rawBody] = (await once(req, "data")) as unknown[];
+      [req.rawBody] = await once(req, "data");
     },
     reason: "req.rawBody has .* of .* bytes",
     leastSegments: 2,
@@ -207,7 +193,7 @@ type Column = (row: Row, segments: readonly string[]) => Promise<string>;
 
 /** Sends each segment after the server has received the one before it. */
 function serve(listenerOf: ListenerOf, head: string, encode: (part: string) => string): Column {
-  return async ({ before = () => {}, options }, segments) => {
+  return async ({ before = NOTHING, options }, segments) => {
     const { push, result } = createPush(options);
     const ended = testSignal();
     let socket: Socket | undefined;
@@ -243,9 +229,7 @@ const fetchWith: Column = async ({ fetch, options }, segments) => {
 };
 
 const COLUMNS: Record<string, Column> = {
-  ...Object.fromEntries(
-    SERVERS.map(([name, listenerOf]) => [name, serve(listenerOf, announced(), String)]),
-  ),
+  ...Object.fromEntries(SERVERS.map(([name, on]) => [name, serve(on, announced(), String)])),
   chunked: serve(ON_NODE, CHUNKED, (part) => chunk(part) + (body.endsWith(part) ? LAST : "")),
   fetch: fetchWith,
 };
@@ -253,8 +237,7 @@ const COLUMNS: Record<string, Column> = {
 describe("a body", () => {
   it.each(Object.entries(BODIES))("%s", async (_what, row) => {
     const { reason, leastSegments = 0 } = row;
-    const expected =
-      reason === undefined ? /: 200$/ : new RegExp(`: 500 BODY_CONSUMED .*(${reason})`);
+    const expected = reason ? new RegExp(`: 500 BODY_CONSUMED .*(${reason})`) : /: 200$/;
     for (const [name, column] of Object.entries(COLUMNS)) {
       if (name === "fetch" && row.fetch === undefined) continue;
       // Without Content-Length, a part cannot be told from the whole once the stream has ended.
@@ -268,13 +251,13 @@ describe("a body", () => {
 });
 
 const formBytes = pairs.reduce((bytes, pair) => bytes + Buffer.byteLength(pair.join("")), 0);
-it.each<[string, number, readonly string[], Before?]>([
+it.each<[string, number, string[], Before?]>([
   ["announced", body.length, [announced(), body]],
   ["not announced", body.length, [CHUNKED, chunk(body) + LAST]],
   ["in req.rawBody", body.length, [announced(1), "x"], (req) => (req.rawBody = body)],
   ["parsed", formBytes, [announced(1), "x"], parsedAs(Object.fromEntries(pairs))],
 ])("limits a body to limitBytes: %s", async (...row) => {
-  const [, limitBytes, chunks, before = () => {}] = row;
+  const [, limitBytes, chunks, before] = row;
   expect(await receive(chunks, { limitBytes }, before)).toBe("200");
   expect(await receive(chunks, { limitBytes: limitBytes - 1 }, before)).toBe("BODY_TOO_LARGE");
 });
@@ -305,7 +288,7 @@ it("reads a body once it was announced, from adapters of serverless platforms", 
   const sent = { method: "POST" as const, url: PATH, headers, payload: body };
   expect(await inject((req, res) => void push(req, res), sent)).toHaveProperty("statusCode", 200);
   // Without a socket and raw headers.
-  const req = Readable.from([Buffer.from(encodeForm(pairs))]) as NodeMessage;
+  const req = Readable.from([Buffer.from(body)]) as NodeMessage;
   Object.assign(req, { method: "POST", url: PATH, httpVersionMajor: 1, complete: true });
   req.headers = { ...headers, "content-length": String(body.length) };
   const written: number[] = [];
@@ -315,7 +298,6 @@ it("reads a body once it was announced, from adapters of serverless platforms", 
 });
 
 describe("a mock of a request", () => {
-  const { "content-type": type = "", ...signed } = headers;
   const length = { "content-length": String(body.length) };
   type Mock = Partial<RequestOptions> & { sent?: string };
   it.each<[string, Mock, number]>([
@@ -325,7 +307,6 @@ describe("a mock of a request", () => {
     ["an object, with a length", { body: Object.fromEntries(pairs), headers: length }, 200],
     ["a rawBody", { rawBody: body }, 200],
     ["events", { headers: length, sent: body }, 200],
-    ["chunked events", { headers: { "transfer-encoding": "chunked" }, sent: body }, 200],
     ["another object", { body: { a: "1" }, headers: length }, 403],
     ["too many bytes", { headers: length, sent: "x".repeat(65_537) }, 413],
     ["a length over the limit", { headers: { "content-length": "65537" } }, 413],
@@ -333,7 +314,7 @@ describe("a mock of a request", () => {
     ["nothing", {}, 403],
   ])("of node-mocks-http with %s", async (_what, { sent, ...mock }, status) => {
     const { push, failed } = createReceiver({ deadlineMs: 100 });
-    const all = { ...signed, "content-type": type, ...mock.headers };
+    const all = { ...headers, ...mock.headers } as Record<string, string>;
     const req = createRequest({ method: "POST", url: PATH, ...mock, headers: all });
     const res = createResponse({ eventEmitter: EventEmitter });
     const done = push(req, res) as unknown as Promise<void>;
