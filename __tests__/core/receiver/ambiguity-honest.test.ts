@@ -3,9 +3,8 @@ import { PUSH_EVENT_TYPES } from "express-push-verification";
 import { AmbiguityCheck, findForeignParameter } from "../../../lib/core/receiver/ambiguity";
 import { parseEvent } from "../../../lib/core/event/parse";
 import { honestCut, SIDS, UUID, words } from "../../support/attacker-texts";
-import { useChannels } from "../../support/channels";
 import { joinCut, type Cut } from "../../support/cuts";
-import { createReceiver, silent } from "../../support/receivers";
+import { createReceiver } from "../../support/receivers";
 import { eventRequest } from "../../support/webhook-requests";
 
 const type = "challenge.approved";
@@ -47,16 +46,13 @@ const field = (name: string, ...values: string[]) => values.map((value) => [name
 it.each([
   ...field(
     "entity_identity",
-    ...words("ada@example.com steve_smith alex_smith two_factor_user event_manager adaevent_x"),
-    ...words("entity adaf user-7f3a-22 prod_eu_west_1 typechallenge.approved"),
-    ...words(`${UUID} ${UUID}f ${"f".repeat(64)}`),
+    ...words(`two_factor_user adaevent_x adaf typechallenge.approved ${UUID}f`),
     "Zoë \u{1F600}",
   ),
   ...field(
     "uuid",
-    ...words(`${UUID.toUpperCase()} ${"a".repeat(32)} ${"5".repeat(40)} ${"f".repeat(64)}`),
-    ...words(`urn:uuid:${UUID} ${UUID}-1 EV${"2".repeat(32)}/2`),
-    ...words("test-uuid webhook_uuid_1 uuid type x,y {1} é"),
+    ...words(`${UUID.toUpperCase()} ${"f".repeat(64)} urn:uuid:${UUID} EV${"2".repeat(32)}/2`),
+    ...words("webhook_uuid_1 uuid type {1} é"),
     "a b",
   ),
 ])("accepts the %s %s", (name, value) => {
@@ -69,10 +65,7 @@ it("accepts free text and JSON that contain names", () => {
   const json = JSON.stringify({ entity_identity: "ada", type, uuid: "1", account_sid, names });
   const overrides = { factor_friendly_name: names, factor_metadata: json, tag: "type entity" };
   const challenge = { challenge_details: json, challenge_metadata: json };
-  const withFriendlyName = { ...overrides, factor_metadata: "{}", tag: "" };
-  expect(isAccepted(honestCut("v2", "factor.created", overrides))).toBe(true);
   expect(isAccepted(honestCut("v2", type, { ...overrides, ...challenge }))).toBe(true);
-  expect(isAccepted(honestCut("v2", type, withFriendlyName))).toBe(true);
   const expert = { exp: "1", factor_friendly_name: "expert's exp" };
   expect(isAccepted(honestCut("v2", type, expert), ["exp"])).toBe(true);
 });
@@ -80,8 +73,7 @@ it("accepts free text and JSON that contain names", () => {
 const EVENT = "event_id zone";
 it.each<[what: string, version: "v1" | "v2", overrides: Params, declared?: string]>([
   ["factor_friendly_name in an identity", "v1", { entity_identity: "xfactor_friendly_name" }],
-  ["a uuid that goes on with a name after uuid", "v2", { uuid: `${UUID}u` }],
-  ["digits that do", "v2", { uuid: `${"5".repeat(32)}u` }],
+  ["digits that go on with a name after uuid", "v2", { uuid: `${"5".repeat(32)}u` }],
   ["a word after a SID", "v1", { uuid: `EV${"2".repeat(32)}-retry` }, EVENT],
   ["a type with its name in a later parameter", "v2", { tag: `type${type}` }],
   ["a known type that goes on like a name", "v2", { type: "challenge.approvedtx" }],
@@ -114,49 +106,36 @@ it("accepts a name that ends like the text before uuid", () => {
 const inIdentity = { entity_identity: "adaevent_id1" };
 type Named = [parameter: string, text: string, overrides: Params, declared?: string[]];
 it.each<Named>([
-  ...words("AccountSid= AccountSidAC bodySHA256= account_sid=A").map((text): Named => {
-    const overrides = { challenge_hidden_details: `{"agent":"x ${text}5"}` };
-    return ["challenge_hidden_details", text, overrides];
-  }),
-  ...words("account_sidAC challenge_sidYC factor_sidYF service_sidVA").map((text): Named => [
-    "factor_friendly_name",
-    text,
-    { factor_friendly_name: text },
-  ]),
+  ...[
+    ...words("AccountSid= AccountSidAC bodySHA256= account_sid=A"),
+    ...words("account_sidAC challenge_sidYC factor_sidYF service_sidVA"),
+  ].map((text): Named => ["factor_friendly_name", text, { factor_friendly_name: `x ${text}5` }]),
   ["entity_identity", "entity_identity", { entity_identity: "xentity_identity" }],
   ["factor_metadata", "factor_friendly_name", { factor_metadata: '{"factor_friendly_name":"x"}' }],
   ["entity_identity", "event", { entity_identity: "an event" }, ["event"]],
   ["event", "event", { event: "an event" }, ["event"]],
-  // These undeclared ones cannot be the reason.
-  ["entity_identity", "event_id", { ...inIdentity, delivery: "1" }, ["event_id"]],
-  ["entity_identity", "event_id", { ...inIdentity, source: "1" }, ["event_id"]],
+  // The undeclared ones cannot be the reason.
+  ["entity_identity", "event_id", { ...inIdentity, delivery: "1", source: "1" }, ["event_id"]],
 ])("names the parameter %s that contains %s", (parameter, text, overrides, declared = []) => {
   const found = findAmbiguity(honestCut("v2", type, overrides), declared);
   expect(found).toEqual({ parameter, reason: `${parameter} contains ${text}` });
 });
 
-it("names an undeclared parameter that leaves two uuids, rather one after uuid", () => {
-  const cut = honestCut("v1", type, { tz: "UTC", webhook_uuid: UUID });
-  expect(findAmbiguity(cut, ["webhook_uuid"])).toHaveProperty("parameter", "tz");
-  const both = honestCut("v1", type, { zone: "eu", tz: "UTC" });
-  expect(findAmbiguity(both)).toHaveProperty("parameter", "zone");
-  const other = honestCut("v1", type, { api_version: "2", uuid: `${UUID}-retry` });
-  const reason = "the text shows another uuid";
-  expect(findAmbiguity(other)).toEqual({ reason, parameter: "uuid" });
-});
-
-it("names an undeclared source_type that leaves two types", () => {
-  const cut = honestCut("v1", type, {
-    source_type: "quartz",
-    delivery_types: "1",
-    api_version: "2",
-  });
-  expect(findAmbiguity(cut, ["tz"])).toHaveProperty("parameter", "source_type");
-  expect(isAccepted(cut, ["tz", "source_type"])).toBe(true);
-  const other = honestCut("v1", type, { tag: `type${type}`, zone: "eu" });
-  const reason = `tag contains type${type}`;
-  expect(findAmbiguity(other)).toEqual({ reason, parameter: "tag" });
-});
+it.each<[parameter: string, overrides: Params, declared: string[], reason?: string]>([
+  ["tz", { tz: "UTC", webhook_uuid: UUID }, ["webhook_uuid"]],
+  ["zone", { zone: "eu", tz: "UTC" }, []],
+  ["uuid", { api_version: "2", uuid: `${UUID}-retry` }, [], "the text shows another uuid"],
+  ["source_type", { source_type: "quartz", delivery_types: "1", api_version: "2" }, ["tz"]],
+  ["tag", { tag: `type${type}`, zone: "eu" }, [], `tag contains type${type}`],
+])(
+  "names %s, which leaves two uuids or types: %j",
+  (parameter, overrides, declared, ...reasons) => {
+    const [reason = expect.stringContaining(`the parameter ${parameter} is not declared`)] =
+      reasons;
+    const cut = honestCut("v1", type, overrides);
+    expect(findAmbiguity(cut, declared)).toEqual({ parameter, reason });
+  },
+);
 
 it.each([
   ["entity_type", "eu", { entity_type: "us-1", eu: "1" }],
@@ -196,23 +175,16 @@ it("accepts an unknown type without a service, unless a value shows one", () => 
   expect(isAccepted(withoutService(`service_sid${SIDS.service_sid}`))).toBe(false);
 });
 
-const counted = useChannels("rejected");
-
-it.each([...words("access entity_sid expiration_date exp event-id user_uuid zone été"), "x y"])(
-  "a rejection, its log line and its message on a channel tell the name %s to declare",
+it.each(["event-id", "été", "x y"])(
+  "a rejection tells the name %s to declare",
   async (parameter) => {
-    const logged: object[] = [];
-    const logger = { ...silent, error: (fields: object) => void logged.push(fields) };
-    const { receive, errors } = createReceiver({ logger });
-    const value = parameter === "user_uuid" ? UUID : "1";
-    expect(await receive(eventRequest(type, { [parameter]: value }))).toBe(400);
-    const about = { code: "PAYLOAD_AMBIGUOUS", parameter };
-    expect({ errors, logged }).toMatchObject({ errors: [about], logged: [about] });
-    expect(counted).toMatchObject([["rejected", about]]);
+    const { receive, errors } = createReceiver();
+    expect(await receive(eventRequest(type, { [parameter]: "1" }))).toBe(400);
+    expect(errors).toMatchObject([{ code: "PAYLOAD_AMBIGUOUS", parameter }]);
   },
 );
 
-/** The names of the resources of Twilio Verify Push, alone and with the prefix of their resource. */
+/** The names of the resources of Twilio Verify Push. */
 const prefixed = (prefix: string, names: string) => words(names).map((name) => `${prefix}_${name}`);
 const NAMES = [
   ...words("config date_created date_responded date_updated details entity_sid expiration_date"),
@@ -273,10 +245,10 @@ describe("a parameter that the service adds", () => {
     expect(findAmbiguity(honestCut("v1", type, { [name]: "x" }))).toEqual({ reason });
   });
 
-  it.each(NAMES)("is rejected in a GET until it is declared: %s", (parameter) => {
-    const params = [...honestCut("v2", type), [parameter, "1"] as const];
-    expect(findForeignParameter(params, [])).toMatchObject({ parameter });
-    expect(findForeignParameter(params, NAMES)).toBeUndefined();
+  it("is rejected in a GET until it is declared", () => {
+    const params = [...honestCut("v2", type), ["ttl", "1"] as const];
+    expect(findForeignParameter(params, [])).toMatchObject({ parameter: "ttl" });
+    expect(findForeignParameter(params, ["ttl"])).toBeUndefined();
   });
 
   it("is rejected in a GET even when declared if it is of another product", () => {

@@ -30,7 +30,6 @@ const latin1 = form.replaceAll("%C3%AB", "%EB");
 const v1 = encodeForm(eventPairs("challenge.approved", "v1"));
 
 const BODIES: [what: string, code: string, body: string | Buffer, isProven?: boolean][] = [
-  ["a form in body=", "BODY_WRAPPED", inForm("body", form)],
   [
     "a form in payload= among others",
     "BODY_WRAPPED",
@@ -41,15 +40,11 @@ const BODIES: [what: string, code: string, body: string | Buffer, isProven?: boo
     "BODY_WRAPPED",
     `data=${String(new URLSearchParams({ a: form })).slice(2)}`,
   ],
-  ["base64 in body=", "BODY_WRAPPED", inForm("body", base64)],
   ["base64 in body= that is not encoded", "BODY_WRAPPED", `body=${base64}`],
   ["JSON in payload=", "BODY_WRAPPED", inForm("payload", json)],
   ["a form in a form in a form", "BODY_WRAPPED", inForm("a", inForm("b", form))],
-  ["a form in JSON", "BODY_WRAPPED", JSON.stringify({ body: form })],
   ["JSON", "BODY_JSON", json],
   ["JSON after a line break", "BODY_JSON", `\n${json}`],
-  ["base64", "BODY_WRAPPED", base64],
-  ["base64 in lines of 76", "BODY_WRAPPED", lines(base64, "\r\n")],
   ["base64 in lines of 76, LF", "BODY_WRAPPED", `${lines(base64, "\n")}\n`],
   [
     "base64 of gzip in lines of 76",
@@ -81,23 +76,16 @@ const BODIES: [what: string, code: string, body: string | Buffer, isProven?: boo
   ["cut in an escape", "BODY_CUT", form.slice(0, form.indexOf("%C3%AB") + 2), false],
   ["cut after a parameter", "BODY_CUT", form.slice(0, form.indexOf("&factor_sid")), false],
   ["v1, cut in the last value", "BODY_CUT", v1.slice(0, -3), false],
-  ["v1, cut in half", "BODY_CUT", v1.slice(0, v1.length / 2), false],
   ["base64 that was cut", "BODY_WRAPPED", base64.slice(0, -40), false],
 ];
 
 const readForm = (body: string | Buffer) => [...new URLSearchParams(body.toString("utf8"))];
 
 it.each(BODIES)("%s is named first: %s", (what, code, body, isProven = true) => {
-  const isV1 = what.startsWith("v1");
-  const sentParams = isV1 ? eventPairs("challenge.approved", "v1") : params;
-  const signature = sign({ authToken: AUTH_TOKEN, url: PUBLIC_URL, params: sentParams });
-  const given = {
-    url: PUBLIC_URL,
-    params: readForm(body),
-    body,
-    signature,
-    receivedUrl: PUBLIC_URL,
-  };
+  const sent = what.startsWith("v1") ? eventPairs("challenge.approved", "v1") : params;
+  const [url, receivedUrl] = [PUBLIC_URL, PUBLIC_URL];
+  const signature = sign({ authToken: AUTH_TOKEN, url, params: sent });
+  const given = { url, params: readForm(body), body, signature, receivedUrl };
   const [right] = explainSignature({ ...given, authToken: AUTH_TOKEN }).causes;
   expect(right).toMatchObject({ code, isProven });
   // Nothing is proven with another token, but the body is still another one than was signed.
@@ -172,22 +160,10 @@ const pairs = Object.entries(ENCODERS).flatMap(([from, signed]) =>
 
 it.each(pairs)("a query of %s, written again by %s, is named first", (...row) => {
   const [, , signedUrl, url] = row;
-  const post = { params, signature: sign({ authToken: AUTH_TOKEN, url: signedUrl, params }) };
-  const get = {
-    params: [],
-    signature: sign({ authToken: AUTH_TOKEN, url: signedUrl, params: [] }),
-  };
-  for (const [method, given] of [
-    ["POST", post],
-    ["GET", get],
-  ] as const) {
-    const report = explainSignature({
-      ...given,
-      authToken: AUTH_TOKEN,
-      method,
-      url,
-      receivedUrl: url,
-    });
+  for (const method of ["POST", "GET"] as const) {
+    const signed = { authToken: AUTH_TOKEN, params: method === "GET" ? [] : params };
+    const signature = sign({ ...signed, url: signedUrl });
+    const report = explainSignature({ ...signed, signature, method, url, receivedUrl: url });
     expect(report.causes[0]).toMatchObject({ code: "URL_QUERY_ENCODING", isProven: true });
   }
 });
