@@ -123,6 +123,7 @@ it.each<Named>([
 
 it.each<[parameter: string, overrides: Params, declared: string[], reason?: string]>([
   ["tz", { tz: "UTC", webhook_uuid: UUID }, ["webhook_uuid"]],
+  ["user_uuid", { user_uuid: UUID }, []],
   ["zone", { zone: "eu", tz: "UTC" }, []],
   ["uuid", { api_version: "2", uuid: `${UUID}-retry` }, [], "the text shows another uuid"],
   ["source_type", { source_type: "quartz", delivery_types: "1", api_version: "2" }, ["tz"]],

@@ -1,10 +1,8 @@
-/** The explanations of rejected webhook requests: their cause, without a secret or a user's data. */
 import { inspect } from "node:util";
-import type { PushWebhooksOptions, SignatureReport, WebhookError } from "express-push-verification";
+import type { PushWebhooksOptions, WebhookError } from "express-push-verification";
 import {
   AUTH_TOKEN,
   eventPairs,
-  eventRequest,
   signedRequestOf,
   type TestRequest,
 } from "../../support/webhook-requests";
@@ -13,21 +11,20 @@ import { send, startServer, stopServers } from "../../support/servers";
 
 afterEach(stopServers);
 
-const good = eventRequest("challenge.approved");
+const params = eventPairs("challenge.approved");
+const signed = signedRequestOf(params);
 
 it("explains at most 10 of 40 rejected requests beside a good one", async () => {
   // Just below limitBytes, and every part of it has variants.
   const fields = Array.from({ length: 60 }, (_, index) => `p${index}=${"+a".repeat(525)}`);
-  const hostile = Array<TestRequest>(20).fill({ ...good, body: fields.join("&") });
+  const hostile = Array<TestRequest>(20).fill({ ...signed, body: fields.join("&") });
   const { push, receive } = createReceiver();
-  const reports: (SignatureReport | undefined)[] = [];
-  push.onRejected((error) => void reports.push(error.explain()));
-  const statuses = await Promise.all([...hostile, good, ...hostile].map(receive));
+  const explained: string[] = [];
+  push.onRejected((error) => void explained.push(error.explain()?.causes[0]?.code ?? ""));
+  const statuses = await Promise.all([...hostile, signed, ...hostile].map(receive));
   expect(statuses).toEqual([...Array(20).fill(403), 200, ...Array(20).fill(403)]);
-  expect(reports[0]?.causes[0]?.code).toBe("TOKEN_WRONG");
-  const explained = reports.filter((report) => report !== undefined);
-  expect(reports).toHaveLength(40);
-  expect(explained.length).toBeLessThanOrEqual(10);
+  expect(explained[0]).toBe("TOKEN_WRONG");
+  expect(explained.slice(10)).toEqual(Array(30).fill(""));
 });
 
 it("names a parser before the token when only the parsed body is left", async () => {
@@ -36,18 +33,12 @@ it("names a parser before the token when only the parsed body is left", async ()
     const body = { uuid: "1", type: "factor.verified" };
     req.resume().once("end", () => push(Object.assign(req, { body }), res));
   });
-  expect((await send(port, good)).status).toBe(403);
+  await send(port, signed);
   const causes = errors.flatMap((error) => error.explain()?.causes ?? []);
-  expect(causes.map(({ code }) => code)).toEqual([
-    "BODY_PARSED",
-    "URL_HOST",
-    "TOKEN_WRONG",
-    "PARAMS_ALTERED",
-  ]);
+  const codes = ["BODY_PARSED", "URL_HOST", "TOKEN_WRONG", "PARAMS_ALTERED"];
+  expect(causes.map(({ code }) => code)).toEqual(codes);
 });
 
-const params = eventPairs("challenge.approved");
-const signed = signedRequestOf(params);
 const personal = params.flatMap(([name, value]) =>
   /^(entity|.*(name|metadata|details)$)/.test(name) ? [value] : [],
 );
@@ -85,7 +76,6 @@ it.each<[string, Partial<PushWebhooksOptions>, string, ...TestRequest[]]>([
   ["the nearest URL", { publicUrl: ["https://a.test/", `${HOST}/push/event`] }, "URL_PATH"],
   ["two signatures", {}, "SIGNATURE_REPEATED", withHeader("x-twilio-signature", signature)],
   ["a GET", { publicUrl: "https://a.test/push/events" }, "URL_HOST", get],
-  ["a path that only the request has", { publicUrl: "https://hooks.example.test/" }, "URL_PATH"],
   ["a token of another account", { authToken: "x", allowedAccountSids: [A] }, "TOKEN_ACCOUNT"],
   ["one of two accounts", { authToken: "x", allowedAccountSids: [A, B] }, "TOKEN_WRONG"],
 ])("explains %s", async (_what, options, code, ...request) => {
@@ -106,28 +96,26 @@ it.each([
   expect(message).toContain(`Content-Encoding is ${shown}.`);
 });
 
-it("the messages of three rejections name the cause", async () => {
-  const now = jest.spyOn(performance, "now").mockReturnValue(performance.now());
-  const { receive, errors } = createReceiver({ authToken: "x" });
-  for (let times = 0; times < 4; times++) await receive(signed);
-  const isNamed = errors.map(({ message }) => message.startsWith("Possibly"));
-  expect(isNamed).toEqual([true, true, true, false]);
-  now.mockRestore();
-});
-
-it("a message names each proven cause, or the likeliest one", async () => {
+it("a message names each proven cause", async () => {
   const two = await reject({ publicUrl: "http://hooks.example.test/push/events/" });
   expect(two.message).toMatch(/^URL_SCHEME, URL_TRAILING_SLASH: /);
   const found = `signed ${HOST}/push/events, and publicUrl is http://hooks.example.test/push/events/.`;
   expect(two.message).toContain(found);
   for (const { fix } of two.explain()?.causes ?? []) expect(two.message).toContain(fix);
-  expect((await reject({ authToken: "x" })).message).toMatch(/^Possibly [A-Z]+_[A-Z]+: /);
+});
+
+it("the messages of three rejections name the likeliest cause", async () => {
+  const now = jest.spyOn(performance, "now").mockReturnValue(performance.now());
+  const { receive, errors } = createReceiver({ authToken: "x" });
+  for (let times = 0; times < 4; times++) await receive(signed);
+  const isNamed = errors.map(({ message }) => /^Possibly [A-Z]+_[A-Z]+: /.test(message));
+  expect(isNamed).toEqual([true, true, true, false]);
+  now.mockRestore();
 });
 
 it("explains a GET request without the parameters in its URL", async () => {
   const request = signedRequestOf(params, { method: "GET", authToken: "y" });
-  const error = await reject({ methods: ["GET"] }, request);
-  const report = JSON.stringify(error.explain());
+  const report = JSON.stringify((await reject({}, request)).explain());
   expect(report).toContain("events?…");
   expect(report).not.toContain("entity_identity");
   for (const value of personal) expect(report).not.toContain(encodeURIComponent(value));
@@ -137,7 +125,7 @@ it("explains a query of publicUrl that the request does not have, without its us
   const publicUrl = "https://svc:hunter2@hooks.example.test/elsewhere?a=1";
   for (const [error, code] of [
     [await reject({ publicUrl, authToken: "x" }), "URL_PATH"],
-    [await reject({ publicUrl, methods: ["GET"] }, get), "URL_QUERY_EXTRA"],
+    [await reject({ publicUrl }, get), "URL_QUERY_EXTRA"],
   ] as const) {
     const subject: unknown = expect.stringContaining("hooks.example.test");
     expect(error.explain()?.causes).toContainEqual(expect.objectContaining({ code, subject }));
@@ -152,7 +140,7 @@ it.each<[what: string, names: string[], shown: string]>([
   ["no long one, and none that forges", [`${"x".repeat(51)}-signature`, "!-signature"], ""],
 ])("a missing signature header names headers that may hold it: %s", async (_what, names, shown) => {
   const headers = Object.fromEntries(names.map((name) => [name, "hush"]));
-  const { code, message } = await reject({}, { ...good, headers });
+  const { code, message } = await reject({}, { ...signed, headers });
   expect(code).toBe("SIGNATURE_MISSING");
   expect(message).toContain(shown);
   expect(message).not.toMatch(/hush|x{51}|!|d-signature/);

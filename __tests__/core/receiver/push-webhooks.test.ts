@@ -6,13 +6,7 @@ import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes
 import { inspectReceiver, type ObservedRequest } from "../../../lib/core/receiver/inspection";
 import { useChannels } from "../../support/channels";
 import { createReceiver, loggerOf } from "../../support/receivers";
-import {
-  ACCOUNT_SID,
-  AUTH_TOKEN,
-  CHALLENGE_SID,
-  eventRequest,
-  PUBLIC_URL,
-} from "../../support/webhook-requests";
+import { ACCOUNT_SID, AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../../support/webhook-requests";
 import { PATH, send, startServer, stopServers } from "../../support/servers";
 import { useWarnings } from "../../support/warnings";
 

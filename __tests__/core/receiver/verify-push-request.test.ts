@@ -61,18 +61,14 @@ describe("verifyPushRequest", () => {
   const respelledOne = { "Content-TYPE": type, "X-SERVICE-Signature": [signature] };
 
   const getRequest = eventRequest("challenge.approved", {}, { method: "GET" });
-  const undefinedHeader = {
-    ...requestOf(getRequest),
-    headers: { ...getRequest.headers, "transfer-encoding": undefined },
-  };
+  const undefinedHeader = { ...made.headers, "transfer-encoding": undefined };
   it.each<[string, PushRequest | Request]>([
     ["with a string", request],
-    ["with a Buffer", { ...request, body: Buffer.from(form) }],
     ["with a Uint8Array", { ...request, body: new TextEncoder().encode(form) }],
     ["with a parsed form", { ...request, body: Object.fromEntries(new URLSearchParams(form)) }],
     ["as a Request", toWebRequest(made)],
     ["as a Request by GET", toWebRequest(getRequest)],
-    ["with an undefined header", undefinedHeader],
+    ["with an undefined header", { ...request, headers: undefinedHeader }],
     ["with names in any case, and a list of one value", { ...request, headers: respelledOne }],
   ])("accepts a webhook request %s", async (_what, given) => {
     expect(await verifyPushRequest(given, options)).toHaveProperty("type", "challenge.approved");
@@ -93,7 +89,6 @@ describe("verifyPushRequest", () => {
     ["a parsed form of 1001", values(1001), "BODY_TOO_LARGE"],
     ["half a surrogate pair in a parsed form", { body: { x: "\ud800" } }, "BODY_MALFORMED"],
     ["one in a name", { body: { "\ud800": "x" } }, "BODY_MALFORMED"],
-    ["a nested form", { body: { a: { b: "1" } } as never }, "BODY_CONSUMED"],
     ["a form of numbers", { body: { a: [1] } as never }, "BODY_CONSUMED"],
     ["a list", { body: ["a"] as never }, "BODY_CONSUMED"],
   ])("rejects %s", async (_what, change, code) => {
@@ -130,7 +125,6 @@ describe("verifyPushRequest", () => {
 
   it.each<[message: RegExp, given: unknown, settings?: unknown]>([
     [/method, a.*url, a.*headers, a/, undefined, options],
-    [/method, a.*url, a.*headers, a/, {}, options],
     [/headers, a/, { method: "POST", url: "/", headers: null }, options],
     [/url, a/, { method: "POST", headers: {} }, options],
     [/^verifyPushRequest: options must be an object/, {}],
@@ -144,15 +138,14 @@ describe("verifyPushRequest", () => {
   it("shares one budget for explanations, for all options", async () => {
     // After the window of the requests above.
     const clock = jest.spyOn(performance, "now").mockReturnValue(performance.now() + 60_001);
-    const explained: boolean[] = [];
-    for (let index = 0; index < 11; index++) {
-      const other = { authToken: `another ${index}`, publicUrl: `${PUBLIC_URL}/${index}` };
-      const rejection = await verifyPushRequest({ ...request, body: "" }, other).catch(
-        (error: WebhookError) => error,
+    for (let count = 1; count <= 11; count++) {
+      const publicUrl = `${PUBLIC_URL}/${count}`;
+      const rejected = verifyPushRequest({ ...request, body: "" }, { ...options, publicUrl });
+      const isExplained = await rejected.catch(
+        (error: WebhookError) => error.explain() !== undefined,
       );
-      explained.push((rejection as WebhookError).explain() !== undefined);
+      expect(isExplained).toBe(count <= 10);
     }
     clock.mockRestore();
-    expect(explained).toEqual([...Array<boolean>(10).fill(true), false]);
   });
 });
