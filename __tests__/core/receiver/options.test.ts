@@ -1,7 +1,6 @@
 import { IncomingMessage } from "node:http";
 import { Socket } from "node:net";
 import { pushWebhooks, verifyPushRequest } from "express-push-verification";
-import { words } from "../../support/attacker-texts";
 import { createReceiver, silent } from "../../support/receivers";
 import {
   ACCOUNT_SID,
@@ -16,33 +15,24 @@ const TWO_ACCOUNTS = [ACCOUNT_SID, ACCOUNT_SID.replace("AC3", "AC4")];
 const eventQueue = { store() {}, outcomes: {} };
 const store = { claim: () => "new", complete() {}, release() {} };
 
-const ILL_FORMED = [` ${PUBLIC_URL}`, `${PUBLIC_URL} `, `${PUBLIC_URL}/ x`, `${PUBLIC_URL}\uD800`];
-const NO_URLS = ["", new URL(PUBLIC_URL), undefined, 5, [], Array<string>(21).fill(PUBLIC_URL)];
-const NO_NUMBERS = [0, -1, 1.5, "64kb", Number.NaN, Number.POSITIVE_INFINITY, null];
-
+/** Beside the values that each rule rejects, which the tests of kit have. */
 const BAD: Record<string, unknown[]> = {
-  authToken: [undefined, null, "", [], [""], [AUTH_TOKEN, ""], 5, {}, Buffer.from("x")],
-  publicUrl: [
-    ...words("/push hooks.example.test/push //hooks.example.test/push https: https:// http://[a"),
-    ...words("ftp://hooks.example.test/push https:///push https://hooks.example.test:99999/push"),
-    ...ILL_FORMED,
-    ...ILL_FORMED.map((url) => [PUBLIC_URL, url]),
-    ...NO_URLS,
-  ],
-  signatureHeader: ["", "X Signature", "X-Sig:", "é", 5, [], ["X-A", ""], [["X-A"]]],
-  urlMatching: ["any", "", true],
-  limitBytes: [...NO_NUMBERS, 2 ** 30 + 1],
+  authToken: [undefined, [], [AUTH_TOKEN, ""], {}, Buffer.from("x")],
+  publicUrl: ["/push", [PUBLIC_URL, ""], undefined, [], Array<string>(21).fill(PUBLIC_URL)],
+  signatureHeader: ["X Signature", [], ["X-A", ""], [["X-A"]]],
+  urlMatching: ["any", true],
+  limitBytes: [0, 1.5, "64kb", Number.NaN, null, 2 ** 30 + 1],
   methods: ["POST", [], ["PUT"]],
-  handlerTimeoutMs: [...NO_NUMBERS, 2 ** 31],
-  deadlineMs: [99, 1.5, "14s", 2 ** 31],
-  allowedAccountSids: ["", ACCOUNT_SID, [SERVICE_SID], [], [ACCOUNT_SID, "x"], [[ACCOUNT_SID]]],
-  allowedServiceSids: [SERVICE_SID, [ACCOUNT_SID]],
-  acknowledge: ["never", true],
+  handlerTimeoutMs: [0],
+  deadlineMs: [99, 2 ** 31],
+  allowedAccountSids: [ACCOUNT_SID, [SERVICE_SID], [], [ACCOUNT_SID, "x"]],
+  allowedServiceSids: [[ACCOUNT_SID]],
+  acknowledge: ["never"],
   confirm: [true],
-  dedupe: [true, null, {}, { claim() {}, complete() {} }, { claim() {}, release() {} }],
-  queue: [null, {}, { store() {} }, { outcomes: {} }],
-  forwardErrors: ["yes", 1],
-  logger: [console.log, {}, true, { ...silent, warn: 1 }],
+  dedupe: [true, null, { claim() {}, complete() {} }, { claim() {}, release() {} }],
+  queue: [null, { store() {} }, { outcomes: {} }],
+  forwardErrors: ["yes"],
+  logger: [console.log, { ...silent, warn: 1 }],
   name: ["", "a b", 5, "x".repeat(101)],
   handlers: [{ on() {} }],
   extraParameters: [
@@ -65,8 +55,6 @@ const MISTAKES: [message: string, options: object][] = [
   ["a function", { authToken: ["one", "two"], allowedAccountSids: TWO_ACCOUNTS }],
   ['"tz" together with "webhook_uuid"', { extraParameters: ["tz", "webhook_uuid"] }],
   ['no option "account_sid". Did you mean "allowedAccountSids"?', { account_sid: ACCOUNT_SID }],
-  ['Did you mean "allowedServiceSids"?', { serviceSid: SERVICE_SID }],
-  ['Did you mean "publicUrl"?', { webhook_url: PUBLIC_URL }],
   ['Did you mean "publicUrl"?', { webhookUrl: PUBLIC_URL }],
   ["token", { token: AUTH_TOKEN }],
 ];
@@ -77,7 +65,7 @@ describe("pushWebhooks", () => {
       values.map((value) => [name, { ...good, [name]: value }] as const),
     ),
     ...MISTAKES.map(([message, options]) => [message, { ...good, ...options }] as const),
-    ...[undefined, null, AUTH_TOKEN, [], () => {}].map((options) => ["options", options] as const),
+    ...[null, AUTH_TOKEN, () => {}].map((options) => ["options", options] as const),
   ])("rejects with %j in the message: %p", (message, options) => {
     const make = () => pushWebhooks(options as never);
     expect(make).toThrow(TypeError);
@@ -91,16 +79,14 @@ describe("pushWebhooks", () => {
   });
 
   it.each<object>([
-    { publicUrl: "http://localhost:3000/" },
     { publicUrl: "HTTPS://bücher.example/push?a='&b#rc=2" },
     { publicUrl: "https://bot:pw@[::1]:8443/push" },
     { signatureHeader: "X-Twilio-Signature", urlMatching: "exact", limitBytes: 1 },
     { acknowledge: "before", handlerTimeoutMs: 2 ** 31 - 1, dedupe: false, forwardErrors: true },
     { dedupe: store, logger: console },
     { authToken: () => AUTH_TOKEN, allowedAccountSids: TWO_ACCOUNTS },
-    { authToken: AUTH_TOKEN, allowedAccountSids: TWO_ACCOUNTS },
-    { authToken: [AUTH_TOKEN, "next"], allowedAccountSids: [ACCOUNT_SID] },
     { authToken: [AUTH_TOKEN], allowedAccountSids: TWO_ACCOUNTS },
+    { authToken: [AUTH_TOKEN, "next"], allowedAccountSids: [ACCOUNT_SID] },
     { name: `a_B.-${"1".repeat(95)}` },
     { handlerTimeoutMs: 14_000 },
     { publicUrl: Array<string>(20).fill(PUBLIC_URL) },
@@ -120,7 +106,7 @@ it("copies the lists of its options", async () => {
   expect(await receive(eventRequest("factor.created", { event_id: "1" }))).toBe(200);
 });
 
-it.each([{ deadlineMs: -1 }, { timeoutMs: 1 }, 5])("close rejects %j", async (options) => {
+it.each([{ deadlineMs: -1 }, { timeoutMs: 1 }])("close rejects %j", async (options) => {
   const push = pushWebhooks(good);
   expect(() => push.close(options as never)).toThrow(TypeError);
   await push.close({ deadlineMs: 0 });
