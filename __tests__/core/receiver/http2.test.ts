@@ -76,17 +76,16 @@ it.each(
   expect(receiver.failed).toEqual([]);
 });
 
-it.each<[string, TestRequest, Parameters<typeof send>[1], number[]]>([
-  ["a GET with a body", { ...get(), body: "a=b" }, {}, [403]],
-  ["a GET that does not end", get(), { hasEnd: false }, [408]],
-  ["a body that does not end", { ...good(), body: undefined }, { hasEnd: false }, [408]],
-  ["an endless body", good(), { isEndless: true }, [413]],
-  ["an endless body of a GET", get(), { isEndless: true }, [413]],
-  ["an endless body without a signature", { ...good(), headers: {} }, { isEndless: true }, [403]],
-  ["a reset", good(), { isReset: true }, [0]],
-])("accepts the next requests after %s", async (_what, request, how, statuses) => {
+it.each<[string, TestRequest, Parameters<typeof send>[1], number]>([
+  ["a GET with a body", { ...get(), body: "a=b" }, {}, 403],
+  ["a GET that does not end", get(), { hasEnd: false }, 408],
+  ["a body that does not end", { ...good(), body: undefined }, { hasEnd: false }, 408],
+  ["an endless body of a GET", get(), { isEndless: true }, 413],
+  ["an endless body without a signature", { ...good(), headers: {} }, { isEndless: true }, 403],
+  ["a reset", good(), { isReset: true }, 0],
+])("accepts the next requests after %s", async (_what, request, how, status) => {
   start();
-  expect(statuses).toContain(await send(request, how));
+  expect(await send(request, how)).toBe(status);
   expect(receiver.events).toEqual([]);
   for (const next of [good(), measured(), get()]) expect(await send(next)).toBe(200);
   expect(receiver.events).toHaveLength(3);
@@ -94,7 +93,7 @@ it.each<[string, TestRequest, Parameters<typeof send>[1], number[]]>([
 });
 
 it.each([false, true])("responds behind a wrapper of end that throws: %s", async (throws) => {
-  start({ deadlineMs: 1_000 }, (res) => {
+  start({}, (res) => {
     const end = res.end.bind(res);
     res.end = ((chunk?: string) => {
       if (chunk !== undefined) Buffer.from(chunk);

@@ -21,9 +21,7 @@ describe("the path of describeRequest", () => {
 
   it.each([
     ["/a/b?c=1", "/a/b"],
-    ["/a\nforged line", String.raw`/a\u000aforged line`],
-    ["/\u001b[31m\u009b0m\u007f", String.raw`/\u001b[31m\u009b0m\u007f`],
-    ["/\u2028\u202eevil\ud800", String.raw`/\u2028\u202eevil\ud800`],
+    ["/a\nforged line\u202e", String.raw`/a\u000aforged line\u202e`],
     ["/bücher/%0a/😀", "/bücher/%0a/😀"],
   ])("shows %j as %j", (target, path) => {
     expect(pathOf(target)).toBe(path);

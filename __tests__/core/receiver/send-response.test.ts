@@ -40,13 +40,10 @@ it("asks the client of a request that runs during close() to connect again", asy
 });
 
 it("responds to the request after a rejected small body", async () => {
-  const port = await start();
-  const small = (connection: string) => [
-    startOf({ ...unsigned, "content-length": "5", connection }),
-    "hello",
-  ];
-  const sent = [...small("keep-alive"), ...small("close")];
-  const { text } = await sendRaw(port, sent, { untilClosed: true });
+  const small = (connection: string) =>
+    `${startOf({ ...unsigned, "content-length": "5", connection })}hello`;
+  const sent = [small("keep-alive"), small("close")];
+  const { text } = await sendRaw(await start(), sent, { untilClosed: true });
   expect(text.match(/HTTP\/1\.1 403/g)).toHaveLength(2);
 });
 

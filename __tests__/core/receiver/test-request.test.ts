@@ -27,7 +27,6 @@ it("signs with the first token, URL and header of lists", () => {
 
 it.each<[result: string, settings: object, ...overrides: object[]]>([
   ["TypeError", { authToken: () => AUTH_TOKEN }],
-  ["TypeError", { publicUrl: "/push" }],
   ["TypeError", { limitBytes: 0 }],
   ["TypeError", {}, { uuid: `${"5".repeat(32)}u` }],
   ["TypeError", {}, { tag: "\ud800" }],

@@ -58,17 +58,17 @@ it("gives a body 10 s, or deadlineMs if that is less", async () => {
   const expire = ((run: () => void) => setImmediate(run)) as unknown as typeof setTimeout;
   const start = jest.spyOn(timers, "setTimeout").mockImplementation(expire);
   const endless = () => streamed(new ReadableStream());
-  for (const deadlineMs of [100, 60_000])
-    expect(await createReceiver({ deadlineMs }).push.fetch(endless())).toMatchObject({
-      status: 408,
-    });
+  for (const deadlineMs of [100, 60_000]) {
+    const { push } = createReceiver({ deadlineMs });
+    expect(await push.fetch(endless())).toHaveProperty("status", 408);
+  }
   const verified = verifyPushRequest(endless(), { authToken: "x", publicUrl: PUBLIC_URL });
   await expect(verified).rejects.toHaveProperty("code", "BODY_TIMEOUT");
   expect(start.mock.calls.map(([, delayMs]) => delayMs)).toEqual([100, 10_000, 10_000]);
   start.mockRestore();
 });
 
-it.each([undefined, null, {}, "https://app.example.test/"])(
+it.each([undefined, {}, "https://app.example.test/"])(
   "rejects %j, which is no Request, with a TypeError",
   async (value) => {
     const { push } = createReceiver();
@@ -89,16 +89,5 @@ it("is waited for by close() after the pending waits ended", async () => {
   expect(await Promise.race([waited, nextTurn()])).toBe("CLOSING");
   gate.open();
   await closing;
-  expect(await running).toBe(200);
-});
-
-it("responds 503 after the deadlineMs of close() while a handler still runs", async () => {
-  const { push, receive } = createReceiver();
-  const gate = createGate();
-  push.onAny(() => gate.opened);
-  const running = receive(good());
-  await push.close({ deadlineMs: 1 });
-  expect(await receive(good())).toBe(503);
-  gate.open();
   expect(await running).toBe(200);
 });
