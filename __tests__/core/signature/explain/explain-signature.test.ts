@@ -70,25 +70,26 @@ function createExample(uuid: string) {
   const row = (code: string, mistake: string, given: Partial<ExplainSignatureOptions>) =>
     [code, mistake, given] as const;
   const sent = (changed: string | undefined) => ({ signature: changed });
-  const given = (changed: string, receivedUrl?: string) => ({ url: changed, receivedUrl });
-  const one = (signed: string, changed: string) => ({
-    params: replace("factor_friendly_name", changed),
-    signature: signatureOf(replace("factor_friendly_name", signed)),
+  const parsed = (changed: ExplainSignatureOptions["params"], raw?: typeof right.body) => ({
+    params: changed,
+    body: raw,
   });
-  const ascii = mapValues((value) => value.replaceAll(/[^\x20-\x7e]/g, "\uFFFD"));
-  const escaped = mapValues((value) => new URLSearchParams({ v: value }).toString().slice(2));
+  const given = (changed: string, receivedUrl?: string) => ({ url: changed, receivedUrl });
+  const one = (signed: string, changed: string, name = "factor_friendly_name") => ({
+    params: replace(name, changed),
+    signature: signatureOf(replace(name, signed)),
+  });
   const spaced = mapValues((value) => value.replaceAll("+", " "));
   const plussed = mapValues((value) => value.replaceAll(" ", "+"));
-  const decomposed = mapValues((value) => value.normalize("NFD"));
   const record = Object.fromEntries(params);
   const oneSpaced = replace("entity_identity", "user 7@example.com");
-  const latin1 = mapValues((value) => Buffer.from(value).toString("latin1"));
-  const lambda = JSON.stringify({ body: base64, isBase64Encoded: true });
-  const proxied = url.replace("hooks.example.test", "10.0.0.7:8080");
-  const base64url = Buffer.from(signature, "base64").toString("base64url");
   const rows = [
-    row("PARAMS_CHARSET?", "ASCII", { params: ascii }),
-    row("PARAMS_MISSING?", "an unparsed body", { params: [] }),
+    row(
+      "PARAMS_CHARSET?",
+      "ASCII",
+      parsed(mapValues((value) => value.replaceAll(/[^\x20-\x7e]/g, "\uFFFD"))),
+    ),
+    row("PARAMS_MISSING?", "an unparsed body", parsed([])),
     row("URL_PATH?", "a prefix that no header shows", {
       ...sent(elsewhere),
       receivedUrl: "https://hooks.example.test/events",
@@ -104,7 +105,11 @@ function createExample(uuid: string) {
     row("SIGNATURE_MALFORMED?", "7 characters of it", sent(signature.slice(0, 7))),
     row("SIGNATURE_MALFORMED", "quotes around it", sent(`"${signature}"`)),
     row("SIGNATURE_MALFORMED", "folded", sent(`${signature.slice(0, 9)} ${signature.slice(9)}`)),
-    row("SIGNATURE_MALFORMED", "base64 for URLs", sent(base64url)),
+    row(
+      "SIGNATURE_MALFORMED",
+      "base64 for URLs",
+      sent(Buffer.from(signature, "base64").toString("base64url")),
+    ),
     row("SIGNATURE_MALFORMED", "spaces for plus", sent(signature.replaceAll("+", " "))),
     row("SIGNATURE_MALFORMED", "a prefix", sent(`sha1=${signature}`)),
     row("SIGNATURE_MALFORMED", "percent-encoded", sent(encodeURIComponent(signature))),
@@ -154,7 +159,11 @@ function createExample(uuid: string) {
     row("URL_QUERY_ENCODING?", "nine parameters, sorted", query(NINE, SORTED, SORTED)),
     row("URL_HOST", "an IDN in ASCII", at("https://bücher.test/a", "https://xn--bcher-kva.test/a")),
     row("URL_HOST", "an IDN", at("https://xn--bcher-kva.test/a", "https://bücher.test/a")),
-    row("URL_HOST", "the proxy's host", given(proxied, url)),
+    row(
+      "URL_HOST",
+      "the proxy's host",
+      given(url.replace("hooks.example.test", "10.0.0.7:8080"), url),
+    ),
     row("URL_HOST", "www", given(url.replace("hooks", "www.hooks"))),
     row("URL_PATH", "signs, encoded", at("https://a.test/%7E%40%3Ame/x", "https://a.test/~@:me/x")),
     row("URL_PATH", "signs, decoded", at("https://a.test/~@:me/x", "https://a.test/%7E%40%3Ame/x")),
@@ -170,7 +179,11 @@ function createExample(uuid: string) {
     row("OTHER_PRODUCT?", "its URL, copied", query(`?bodySHA256=${uuid}`, "?bodySHA256=0")),
     row("BODY_WRAPPED", "base64 for URLs", wrapped(Buffer.from(body).toString("base64url"))),
     row("BODY_WRAPPED", "a JSON string of base64", wrapped(JSON.stringify(base64))),
-    row("BODY_WRAPPED", "an event of AWS Lambda", wrapped(lambda)),
+    row(
+      "BODY_WRAPPED",
+      "an event of AWS Lambda",
+      wrapped(JSON.stringify({ body: base64, isBase64Encoded: true })),
+    ),
     row("BODY_WRAPPED", "JSON of a Buffer", wrapped(JSON.stringify(Buffer.from(body)))),
     row("BODY_WRAPPED", "single quotes", wrapped(`'${body}'`)),
     row("BODY_WRAPPED", "a byte order mark", wrapped(`\uFEFF${body}`)),
@@ -193,14 +206,14 @@ function createExample(uuid: string) {
       accountSid: ACCOUNT_SID.replace("AC3", "AC4"),
     }),
     row("TOKEN_NOT_A_TOKEN?", "a SID for a token", { authToken: ACCOUNT_SID }),
-    row("PARAMS_MISSING", "an unparsed body that is known", { params: [], body }),
-    row("PARAMS_MISSING", "an object that is known", { params: [], body: record }),
+    row("PARAMS_MISSING", "an unparsed body that is known", parsed([], body)),
+    row("PARAMS_MISSING", "an object that is known", parsed([], record)),
     row("PARAMS_UNSIGNED?", "a body that is not signed", sent(signatureOf([]))),
     row("PARAMS_UNSIGNED?", "an object", { ...sent(signatureOf([])), params: record }),
     row("BODY_PARSED?", "an object", { params: record, authToken: OLD_TOKEN }),
-    row("BODY_PARSED?", "a plus", { params: oneSpaced, body: Object.fromEntries(oneSpaced) }),
-    row("PARAMS_ALTERED", "a changed value", { params: replace("type", "x"), body }),
-    row("PARAMS_PLUS", "spaces for all plus signs, and the body", { params: spaced, body }),
+    row("BODY_PARSED?", "a plus", parsed(oneSpaced, Object.fromEntries(oneSpaced))),
+    row("PARAMS_ALTERED", "a changed value", parsed(replace("type", "x"), body)),
+    row("PARAMS_PLUS", "spaces for all plus signs, and the body", parsed(spaced, body)),
     row("PARAMS_PLUS", "spaces for all", { params: spaced, signature: signatureOf(plussed) }),
     row("PARAMS_PLUS", "plus for all", { params: plussed, signature: signatureOf(spaced) }),
     row("PARAMS_PLUS", "two spaces in one value", one("a+b+c", "a b c")),
@@ -215,19 +228,30 @@ function createExample(uuid: string) {
     row("PARAMS_WHITESPACE", "trimmed", one(" Zoë's phone", "Zoë's phone")),
     row("PARAMS_WHITESPACE", "cut at the end", one("Zoë's phone\n", "Zoë's phone")),
     row("PARAMS_ENCODED", "a percent sign", one("50%25 off", "50% off")),
-    row("PARAMS_ENCODED", "values of a URL not decoded", { params: mapValues(encodeURI) }),
-    row("PARAMS_CHARSET", "composed letters", sent(signatureOf(decomposed))),
-    row("PARAMS_ENCODED", "values of a form not decoded", { params: escaped }),
-    row("PARAMS_ENCODED", "decoded twice", {
-      params: replace("entity_identity", "a b"),
-      signature: signatureOf(replace("entity_identity", "a%20b")),
-    }),
-    row("PARAMS_CHARSET", "latin1", { params: latin1 }),
-    row("PARAMS_ADDED", "the query among the body", {
-      params: [["tenant", "blue sky"], ["next", "/a'b"], ...params],
-    }),
-    row("PARAMS_ADDED", "a parameter too many", { params: [...params, ["_csrf", "1"]] }),
-    row("PARAMS_ADDED", "two", { params: [...params, ["_csrf", "1"], ["_method", "x"]] }),
+    row("PARAMS_ENCODED", "values of a URL not decoded", parsed(mapValues(encodeURI))),
+    row(
+      "PARAMS_CHARSET",
+      "composed letters",
+      sent(signatureOf(mapValues((value) => value.normalize("NFD")))),
+    ),
+    row(
+      "PARAMS_ENCODED",
+      "values of a form not decoded",
+      parsed(mapValues((value) => new URLSearchParams({ v: value }).toString().slice(2))),
+    ),
+    row("PARAMS_ENCODED", "decoded twice", one("a%20b", "a b", "entity_identity")),
+    row(
+      "PARAMS_CHARSET",
+      "latin1",
+      parsed(mapValues((value) => Buffer.from(value).toString("latin1"))),
+    ),
+    row(
+      "PARAMS_ADDED",
+      "the query among the body",
+      parsed([["tenant", "blue sky"], ["next", "/a'b"], ...params]),
+    ),
+    row("PARAMS_ADDED", "a parameter too many", parsed([...params, ["_csrf", "1"]])),
+    row("PARAMS_ADDED", "two", parsed([...params, ["_csrf", "1"], ["_method", "x"]])),
   ];
   return { params, url, signature, right, signatureOf, rows };
 }
