@@ -13,7 +13,6 @@ const type = "challenge.approved";
 const sid = (name: keyof typeof SIDS, separator = "") =>
   `${name}${separator}${SIDS[name].slice(0, 2)}${"b".repeat(32)}`;
 
-/** The result of a request with these parameters, signed like each other cut of their text. */
 function deliver(
   cut: Cut,
   options: Partial<VerifyOptions> & { publicUrl?: string } = {},
@@ -134,18 +133,12 @@ it.each([
   for (const cut of cuts) expect(await deliver(cut, { publicUrl })).toEqual(AMBIGUOUS);
 });
 
-const append = `AccountSid${account_sid}Tox`;
-it.each<[what: string, before: string, changes: Record<string, string>]>([
-  ["what another product appends by GET", "", { AccountSid: account_sid, To: "x" }],
-  ["what another product appends by POST", "", { z: append }],
-  ["what it appends by POST to a known name", "", { challenge_metadata: `{}${append}` }],
-  ["a parameter that is not declared", "", { zone: "eu" }],
-  ["one before the first known one", "1", {}],
-  ["a POST of the account", "", { challenge_hidden_details: `account_sid${account_sid}` }],
-  ["the hash of a body", "", { bodySHA256: "aa" }],
-  ["a POST to publicUrl and a query", `stagingaccount_sid${account_sid}`, { z: "" }],
-])("rejects a GET with %s", async (_what, env, changes) => {
-  const before: Cut = env === "" ? [] : [["env", env]];
-  const cut = [...before, ...honestCut("v2", type, changes)];
+it.each([
+  ["what another product appends by GET", { AccountSid: account_sid, To: "x" }],
+  ["what it appends by POST", { challenge_metadata: `{}AccountSid${account_sid}Tox` }],
+  ["a parameter that is not declared", { zone: "eu" }],
+  ["a POST of the account", { challenge_hidden_details: `account_sid${account_sid}` }],
+])("rejects a GET with %s", async (_what, changes) => {
+  const cut = honestCut("v2", type, changes);
   expect(await deliver(cut, {}, "GET")).toEqual(AMBIGUOUS);
 });

@@ -44,6 +44,7 @@ async function exhaust(resolver: AuthTokenResolver) {
   await jest.advanceTimersByTimeAsync(8_000);
   return failed;
 }
+const resolverOf = (token?: string) => jest.fn<string | undefined, [object]>(() => token);
 const forged = () => requestOf(ACCOUNT_SID, SERVICE_SID, "forged");
 
 function createSlowResolver(ms: number) {
@@ -79,7 +80,7 @@ describe("the function authToken", () => {
       (sid: string) => requestOf(ACCOUNT_SID, sid.replace("AC", "VA")),
     ],
   ])("is not called for %s that is not allowed", async (_what, options, makeRequest) => {
-    const resolver = jest.fn(() => AUTH_TOKEN);
+    const resolver = resolverOf(AUTH_TOKEN);
     for (const sid of [sidOf("AC", 1), "AC1", ""]) {
       expect(await verify(resolver, makeRequest(sid), options)).toBe("ACCOUNT_NOT_ALLOWED");
     }
@@ -107,7 +108,7 @@ describe("the function authToken", () => {
   });
 
   it("receives only the SIDs that a request claims", async () => {
-    const resolver = jest.fn(() => AUTH_TOKEN);
+    const resolver = resolverOf(AUTH_TOKEN);
     await verify(resolver);
     await verify(resolver, requestOf("' OR 1=1 --", ACCOUNT_SID));
     expect(resolver.mock.calls).toEqual([
@@ -140,7 +141,7 @@ describe("the function authToken", () => {
   });
 
   it("is called at once for a token that is new", async () => {
-    const resolver = jest.fn(() => AUTH_TOKEN);
+    const resolver = resolverOf(AUTH_TOKEN);
     expect(await verify(resolver)).toBe("accepted");
     resolver.mockReturnValue("next");
     const next = requestOf(ACCOUNT_SID, SERVICE_SID, "next");
@@ -149,7 +150,7 @@ describe("the function authToken", () => {
   });
 
   it("is called once for forged signatures of a verified account", async () => {
-    const resolver = jest.fn(() => AUTH_TOKEN);
+    const resolver = resolverOf(AUTH_TOKEN);
     await verify(resolver);
     for (let index = 0; index < 100; index++) {
       expect(await verify(resolver, forged())).toBe("SIGNATURE_MISMATCH");
@@ -158,7 +159,7 @@ describe("the function authToken", () => {
   });
 
   it("is not called for 1 s for an account without a token", async () => {
-    const resolver = jest.fn<string | undefined, []>(() => undefined);
+    const resolver = resolverOf();
     for (let index = 0; index < 100; index++) await verify(resolver);
     expect(resolver).toHaveBeenCalledTimes(1);
     resolver.mockReturnValue(AUTH_TOKEN);
@@ -172,7 +173,7 @@ describe("the function authToken", () => {
     ["at once for a verified account", AUTH_TOKEN, "accepted", 3],
     ["not at once for an account whose request was forged", "forged", "SIGNATURE_MISMATCH", 2],
   ])("that returned no token is called %s", async (_when, signer, result, calls) => {
-    const resolver = jest.fn<string | undefined, []>(() => AUTH_TOKEN);
+    const resolver = resolverOf(AUTH_TOKEN);
     await verify(resolver, requestOf(ACCOUNT_SID, SERVICE_SID, signer));
     jest.advanceTimersByTime(1_000);
     resolver.mockReturnValueOnce(undefined);
@@ -182,7 +183,7 @@ describe("the function authToken", () => {
   });
 
   it("is not called for 2 s after its retries failed for 8 s", async () => {
-    const resolver = jest.fn<string, []>(down);
+    const resolver = resolverOf().mockImplementation(down);
     expect(await exhaust(resolver)).toBe("TOKEN_UNAVAILABLE");
     const count = resolver.mock.calls.length;
     expect(count).toBeGreaterThan(1);
@@ -195,7 +196,7 @@ describe("the function authToken", () => {
   });
 
   it("is called at once for a verified account after it failed", async () => {
-    const resolver = jest.fn<string, []>(() => AUTH_TOKEN);
+    const resolver = resolverOf(AUTH_TOKEN);
     await verify(resolver);
     jest.advanceTimersByTime(1_000);
     resolver.mockImplementation(down);
@@ -255,7 +256,7 @@ describe("lookups for invented accounts", () => {
   });
 
   it("do not make a verified account an unknown one", async () => {
-    const resolver = jest.fn<string | undefined, [object]>(() => AUTH_TOKEN);
+    const resolver = resolverOf(AUTH_TOKEN);
     await verify(resolver);
     resolver.mockReturnValue(undefined);
     for (let index = 0; index < 20_100; index += 100)

@@ -6,7 +6,6 @@ import timers from "node:timers";
 import { isPromise } from "node:util/types";
 import { connect, type Socket } from "node:net";
 import { runInNewContext } from "node:vm";
-import { inject } from "light-my-request";
 import { createRequest, createResponse, type RequestOptions } from "node-mocks-http";
 import type { PushWebhooksOptions } from "express-push-verification";
 import { createReceiver } from "../../support/receivers";
@@ -291,11 +290,8 @@ it("rejects a body that is late or cut short, or whose client is gone", async ()
   expect(await receive([CHUNKED, "3\r\na=1\r\nxyz\r\n"])).toBe("BODY_MALFORMED");
 });
 
-it("reads a body once it was announced, from adapters of serverless platforms", async () => {
+it("reads an announced body of an adapter that has no socket and no raw headers", async () => {
   const { push } = createReceiver();
-  const sent = { method: "POST" as const, url: PATH, headers, payload: body };
-  expect(await inject((req, res) => void push(req, res), sent)).toHaveProperty("statusCode", 200);
-  // Without a socket and raw headers.
   const req = Readable.from([Buffer.from(body)]) as NodeMessage;
   Object.assign(req, { method: "POST", url: PATH, httpVersionMajor: 1, complete: true });
   req.headers = { ...headers, "content-length": String(body.length) };

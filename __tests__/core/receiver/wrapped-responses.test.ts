@@ -6,7 +6,6 @@ import { WRAPPERS } from "../../support/response-wrappers";
 import { APPS, rawRequest } from "../../support/servers";
 import { eventRequest } from "../../support/webhook-requests";
 
-const LIMIT = 65_536;
 const good = eventRequest("factor.created");
 const { body = "" } = good;
 const { "x-service-signature": _left, ...unsigned } = good.headers;
@@ -27,7 +26,7 @@ interface Form {
 }
 
 const chunkOf = (text: string) => `${text.length.toString(16)}\r\n${text}\r\n`;
-const large = "x".repeat(LIMIT + 1);
+const large = "x".repeat(65_537);
 const FORMS: Record<string, (size: string) => Form> = {
   whole: (text) => ({ length: text.length, first: text }),
   cut: (text) => ({ length: text.length, first: text.slice(0, -9), isCut: true }),
@@ -59,23 +58,20 @@ beforeAll(async () => {
 });
 afterAll(processes.killAll);
 
-const ROWS = Object.keys(HEADERS)
-  .flatMap(
-    (status) =>
-      Object.entries(FORMS).map(([form, create]) => {
-        const sent = create(status === "413" ? large : body);
-        return { status: Number(status), form, sent };
-      }),
+const ROWS = Object.keys(HEADERS).flatMap((status) =>
+  Object.entries(FORMS).flatMap(([form, create]) => {
     // A whole body is not late.
-  )
-  .filter(({ status, form }) => status !== 408 || form !== "whole");
+    if (status === "408" && form === "whole") return [];
+    return { status: Number(status), form, sent: create(status === "413" ? large : body) };
+  }),
+);
 
 const COLUMNS = APPS.flatMap(([app], index) =>
   WRAPPERS.map(([name, , throws = false], id) => [app, name, index, id, throws] as const),
 );
 
 it.each(COLUMNS)("%s, %s: only the request ends", async (...column) => {
-  const [app, name, index, id, throws] = column;
+  const [, , index, id, throws] = column;
   const statuses = ROWS.map(({ status, sent }) => {
     const { length } = sent;
     const size = length === undefined ? "transfer-encoding: chunked" : `content-length: ${length}`;
@@ -83,20 +79,20 @@ it.each(COLUMNS)("%s, %s: only the request ends", async (...column) => {
     return send(ports[index] ?? 0, rawRequest({ ...good, headers, body: undefined }, [size]), sent);
   });
   const got = await Promise.all(statuses);
-  const cells = ROWS.map(({ status, form }, row) => `${status} ${form}: ${got[row]}`);
-  if (process.env.PUSH_TEST_TABLE !== undefined) console.log(app, name, cells.join(", "));
   expect(uncaught.splice(0)).toEqual([]);
-  // Node.js itself responds 400 when a body is cut before the response.
-  const isExpected = ({ status, form }: (typeof ROWS)[number], row: number) =>
-    got[row] === status ||
-    (form === "cut" && got[row] === 400) ||
-    (throws && (got[row] === 0 || got[row] === 500));
-  expect(cells.filter((_, row) => !isExpected(ROWS[row]!, row))).toEqual([]);
+  const wrong = ROWS.flatMap(({ status, form }, row) => {
+    const isExpected =
+      got[row] === status ||
+      // Node.js itself responds 400 when a body is cut before the response.
+      (form === "cut" && got[row] === 400) ||
+      (throws && (got[row] === 0 || got[row] === 500));
+    return isExpected ? [] : `${status} ${form}: ${got[row]}`;
+  });
+  expect(wrong).toEqual([]);
 });
 
 it("still accepts events in that process", async () => {
   for (const port of ports) {
-    const sent = { first: "" };
-    expect(await send(port, rawRequest(good), sent)).toBe(200);
+    expect(await send(port, rawRequest(good), { first: "" })).toBe(200);
   }
 });
