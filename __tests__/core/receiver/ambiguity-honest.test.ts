@@ -206,7 +206,7 @@ const VALUES = [
   '{"message":"Sign in?","fields":[{"label":"type","value":"a"}],"date":"2026-03-05"}',
 ];
 
-/** What becomes of the events of each type and version that have a parameter: reasons, or "accepted". */
+/** Why the events of each type and version that have a parameter are rejected, or "accepted". */
 const listResults = (name: string, values: readonly string[], declared: string[] = []) => {
   const cuts = values.flatMap((value) =>
     EVENTS.map(([version, one]) => honestCut(version, one, { [name]: value })),

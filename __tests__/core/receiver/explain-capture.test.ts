@@ -14,7 +14,6 @@ it.each<[cause: string, request: typeof post, publicUrl?: string, change?: objec
   ["URL_PATH?", post, elsewhere, { url: undefined, signature: `${"A".repeat(27)}=` }],
   ["BODY_CUT?", { ...post, body: post.body?.replace(/_sid=VA.*/, "") }],
   ["PARAMS_MISSING?", { ...post, body: undefined }],
-  ["", get()],
   ["", get(`${PUBLIC_URL}?a=1`), `${PUBLIC_URL}?a=1`],
   ["URL_HOST", get(), elsewhere],
   ["URL_QUERY_EXTRA?", get(), `${PUBLIC_URL}?a=1`],

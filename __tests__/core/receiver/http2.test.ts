@@ -1,4 +1,3 @@
-/** Receivers on servers of `node:http2`: a good request is accepted, a hostile one does no harm. */
 import {
   connect,
   createServer,

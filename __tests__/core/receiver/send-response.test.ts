@@ -1,4 +1,3 @@
-/** Responses on a connection whose request is not complete. */
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import type { PushWebhooksOptions } from "express-push-verification";

@@ -1,4 +1,3 @@
-/** Which header has the signature, and what both sides say when they use different ones. */
 import { createHmac } from "node:crypto";
 import type { PushWebhooksOptions } from "express-push-verification";
 import { signedRequest } from "express-push-verification/testing";

@@ -51,11 +51,10 @@ describe("createWarnOfPath", () => {
     const url = `/a\u202E${"x".repeat(20_000)}`;
     createWarnOfPath([`https://a.example/${"y".repeat(20_000)}?token=hush`])(url, false, false);
     createWarnOfPath([PUBLIC_URL])("/other?code=hush", false, false);
-    const [long = "", short = ""] = warnings.listMessages();
+    const [long = "", short] = warnings.listMessages();
     expect(long).toContain("/a\\u202exx");
     expect(long.length).toBeLessThan(1_000);
-    expect(short).toContain(" /other,");
-    expect(short).toContain(path);
+    expect(short).toMatch(/ \/other, .*\/push\/events/);
     expect(long + short).not.toContain("hush");
   });
 });
@@ -63,7 +62,6 @@ describe("createWarnOfPath", () => {
 type App = RequestListener & Record<string, (...args: unknown[]) => unknown>;
 const SERVERS = [...APPS, ["connect", connect]] as unknown as [string, () => App][];
 
-/** How an app mounts a receiver, and whether a request for another path warns. */
 type Mount = [name: string, mount: (app: App) => unknown, warns: boolean];
 const MOUNTS: Mount[] = [
   ["without a path", (app) => app.use?.(createPush()), true],

@@ -1,4 +1,3 @@
-/** `push.fetch`, with a `Request` of the Web platform. */
 import timers from "node:timers";
 import { verifyPushRequest, type WebhookError } from "express-push-verification";
 import { createReceiver } from "../../support/receivers";

@@ -1,4 +1,4 @@
-/** Middlewares before the receiver that wrap the response: no client ends the process by them. */
+/** No client ends the process by middlewares that wrap the response. */
 import { connect } from "node:net";
 import { join } from "node:path";
 import { createChildProcesses } from "../../support/child-processes";
@@ -17,7 +17,7 @@ const HEADERS: Record<number, Record<string, string>> = {
   408: { ...good.headers, "x-hurried": "yes" },
 };
 
-/** How a body arrives: with its headers, after some bytes of the response, and then its end. */
+/** How a body arrives: with its headers, or after some bytes of the response. */
 interface Form {
   length?: number;
   first: string;

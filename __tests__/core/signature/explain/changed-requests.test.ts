@@ -1,7 +1,4 @@
-/**
- * A request that is another one than was signed: whatever wraps, re-encodes or cuts its body, or
- * re-encodes the query of its URL, is the first cause, before the token and the URL of the app.
- */
+/** What changed the body or the query is the first cause, before the token and the URL of the app. */
 import zlib, { gzipSync } from "node:zlib";
 import { explainSignature, sign } from "express-push-verification";
 import { listUnwrapped } from "../../../../lib/core/signature/explain/bodies";
@@ -29,68 +26,57 @@ const quotedPrintable = (end: string) =>
 const latin1 = form.replaceAll("%C3%AB", "%EB");
 const v1 = encodeForm(eventPairs("challenge.approved", "v1"));
 
-const BODIES: [what: string, code: string, body: string | Buffer, isProven?: boolean][] = [
-  [
-    "a form in payload= among others",
-    "BODY_WRAPPED",
-    inForm("payload", form, "&retry=1&source=gateway"),
-  ],
-  [
-    "a form with plus signs in data=",
-    "BODY_WRAPPED",
-    `data=${String(new URLSearchParams({ a: form })).slice(2)}`,
-  ],
-  ["base64 in body= that is not encoded", "BODY_WRAPPED", `body=${base64}`],
-  ["JSON in payload=", "BODY_WRAPPED", inForm("payload", json)],
-  ["a form in a form in a form", "BODY_WRAPPED", inForm("a", inForm("b", form))],
-  ["JSON", "BODY_JSON", json],
-  ["JSON after a line break", "BODY_JSON", `\n${json}`],
-  ["base64 in lines of 76, LF", "BODY_WRAPPED", `${lines(base64, "\n")}\n`],
-  [
-    "base64 of gzip in lines of 76",
-    "BODY_WRAPPED",
-    lines(gzipSync(form).toString("base64"), "\r\n"),
-  ],
-  ["lines of 76", "BODY_WRAPPED", lines(form, "\r\n")],
-  ["quoted-printable", "BODY_WRAPPED", quotedPrintable("\r\n")],
-  ["multipart", "BODY_WRAPPED", `${multipart}--x--\r\n`],
-  ["gzip", "BODY_WRAPPED", gzipSync(form)],
-  ["percent-encoded once more", "BODY_WRAPPED", encodeURIComponent(form)],
-  ["HTML escapes", "BODY_WRAPPED", form.replaceAll("&", "&amp;")],
-  ["UTF-16", "BODY_WRAPPED", Buffer.from(form, "utf16le")],
-  ["UTF-16 with a byte order mark", "BODY_WRAPPED", Buffer.from(`\uFEFF${form}`, "utf16le")],
-  ["ISO-8859-1", "BODY_WRAPPED", latin1],
+/** A cause with "?" is not proven. */
+const BODIES: [what: string, body: string | Buffer, cause?: string][] = [
+  ["a form in payload= among others", inForm("payload", form, "&retry=1&source=gateway")],
+  ["a form with plus signs in data=", `data=${String(new URLSearchParams({ a: form })).slice(2)}`],
+  ["base64 in body= that is not encoded", `body=${base64}`],
+  ["JSON in payload=", inForm("payload", json)],
+  ["a form in a form in a form", inForm("a", inForm("b", form))],
+  ["JSON", json, "BODY_JSON"],
+  ["JSON after a line break", `\n${json}`, "BODY_JSON"],
+  ["base64 in lines of 76, LF", `${lines(base64, "\n")}\n`],
+  ["base64 of gzip in lines of 76", lines(gzipSync(form).toString("base64"), "\r\n")],
+  ["lines of 76", lines(form, "\r\n")],
+  ["quoted-printable", quotedPrintable("\r\n")],
+  ["multipart", `${multipart}--x--\r\n`],
+  ["gzip", gzipSync(form)],
+  ["percent-encoded once more", encodeURIComponent(form)],
+  ["HTML escapes", form.replaceAll("&", "&amp;")],
+  ["UTF-16", Buffer.from(form, "utf16le")],
+  ["UTF-16 with a byte order mark", Buffer.from(`\uFEFF${form}`, "utf16le")],
+  ["ISO-8859-1", latin1],
   [
     "values encoded twice",
-    "BODY_WRAPPED",
     encodeForm(params.map(([name, value]) => [name, encodeURIComponent(value)])),
   ],
   [
     "decomposed letters",
-    "PARAMS_CHARSET",
     encodeForm(params.map(([name, value]) => [name, value.normalize("NFD")])),
+    "PARAMS_CHARSET",
   ],
-  ["cut in the last value", "BODY_CUT", form.slice(0, -3), false],
-  ["cut in half", "BODY_CUT", form.slice(0, form.length / 2), false],
-  ["cut in a name", "BODY_CUT", form.slice(0, form.indexOf("challenge_sid") + 4), false],
-  ["cut in an escape", "BODY_CUT", form.slice(0, form.indexOf("%C3%AB") + 2), false],
-  ["cut after a parameter", "BODY_CUT", form.slice(0, form.indexOf("&factor_sid")), false],
-  ["v1, cut in the last value", "BODY_CUT", v1.slice(0, -3), false],
-  ["base64 that was cut", "BODY_WRAPPED", base64.slice(0, -40), false],
+  ["cut in the last value", form.slice(0, -3), "BODY_CUT?"],
+  ["cut in half", form.slice(0, form.length / 2), "BODY_CUT?"],
+  ["cut in a name", form.slice(0, form.indexOf("challenge_sid") + 4), "BODY_CUT?"],
+  ["cut in an escape", form.slice(0, form.indexOf("%C3%AB") + 2), "BODY_CUT?"],
+  ["cut after a parameter", form.slice(0, form.indexOf("&factor_sid")), "BODY_CUT?"],
+  ["v1, cut in the last value", v1.slice(0, -3), "BODY_CUT?"],
+  ["base64 that was cut", base64.slice(0, -40), "BODY_WRAPPED?"],
 ];
 
 const readForm = (body: string | Buffer) => [...new URLSearchParams(body.toString("utf8"))];
 
-it.each(BODIES)("%s is named first: %s", (what, code, body, isProven = true) => {
+it.each(BODIES)("%s is named first", (what, body, cause = "BODY_WRAPPED") => {
   const sent = what.startsWith("v1") ? eventPairs("challenge.approved", "v1") : params;
   const [url, receivedUrl] = [PUBLIC_URL, PUBLIC_URL];
   const signature = sign({ authToken: AUTH_TOKEN, url, params: sent });
   const given = { url, params: readForm(body), body, signature, receivedUrl };
   const [right] = explainSignature({ ...given, authToken: AUTH_TOKEN }).causes;
-  expect(right).toMatchObject({ code, isProven });
+  expect(`${right?.code}${right?.isProven ? "" : "?"}`).toBe(cause);
   // Nothing is proven with another token, but the body is still another one than was signed.
   const [other] = explainSignature({ ...given, authToken: OTHER_TOKEN }).causes;
-  if (!code.startsWith("PARAMS_")) expect(other?.code).toMatch(/^BODY_|^PARAMS_(CHARSET|ENCODED)$/);
+  if (!cause.startsWith("PARAMS_"))
+    expect(other?.code).toMatch(/^BODY_|^PARAMS_(CHARSET|ENCODED)$/);
   expect(JSON.stringify([right, other])).not.toMatch(/Zo|user-7f3a/);
 });
 
