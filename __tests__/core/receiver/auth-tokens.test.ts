@@ -90,7 +90,7 @@ describe("the function authToken", () => {
     expect(await verify(resolver, requestOf(), options)).toBe("accepted");
   });
 
-  it.each<[unknown, string]>([
+  it.each([
     [AUTH_TOKEN, "accepted"],
     [["", AUTH_TOKEN, 5, null], "accepted"],
     [{ authToken: AUTH_TOKEN }, "accepted"],
@@ -206,7 +206,7 @@ describe("the function authToken", () => {
   });
 
   const cause: unknown = expect.objectContaining(DOWN);
-  it.each<[string, () => Promise<string>, unknown]>([
+  it.each([
     ["throws", jest.fn(async () => AUTH_TOKEN).mockImplementationOnce(async () => down()), cause],
     ["does not respond", never, undefined],
   ])("that %s fails a request at its deadline", async (_how, authToken, found) => {

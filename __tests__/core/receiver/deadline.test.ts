@@ -13,7 +13,7 @@ afterEach(() => void jest.useRealTimers());
 
 const createPush = (options: Partial<PushWebhooksOptions>) => createReceiver(options).push;
 
-async function send(push: PushWebhooks, bodyDelayMs = 0): Promise<number> {
+async function send(push: PushWebhooks, bodyDelayMs = 0) {
   const { method, headers, body = "" } = eventRequest("factor.created");
   const bytes = Buffer.from(body);
   const stream = new ReadableStream({
@@ -38,7 +38,7 @@ const claiming = (
 describe("deadlineMs bounds", () => {
   const slow = () => later(150);
   const all = claiming(() => slow().then(() => "new"), mark, never);
-  it.each<[string, Partial<PushWebhooksOptions>, () => unknown, number, number]>([
+  it.each([
     ["a slow claim", claiming(never), mark, 400, 503],
     ["slow handlers", {}, never, 400, 500],
     ["all together", { authToken: () => slow().then(() => AUTH_TOKEN), ...all }, never, 300, 500],

@@ -1,5 +1,5 @@
 import { inspect } from "node:util";
-import type { PushWebhooksOptions, WebhookError } from "express-push-verification";
+import type { PushWebhooksOptions } from "express-push-verification";
 import {
   AUTH_TOKEN,
   eventPairs,
@@ -44,10 +44,7 @@ const personal = params.flatMap(([name, value]) =>
 );
 const escape = (text: string) => text.replaceAll(/[$()*+.?[\]^{|}\\]/g, "\\$&");
 
-async function reject(
-  options: Partial<PushWebhooksOptions>,
-  request: TestRequest = signed,
-): Promise<WebhookError> {
+async function reject(options: Partial<PushWebhooksOptions>, request: TestRequest = signed) {
   const { receive, errors } = createReceiver(options);
   await receive(request);
   const [error] = errors;
@@ -133,7 +130,7 @@ it("explains a query of publicUrl that the request does not have, without its us
   }
 });
 
-it.each<[what: string, names: string[], shown: string]>([
+it.each([
   ["none", ["x-signature-version"], ""],
   ["the one of another vendor", ["X-Acme-Signature"], "has x-acme-signature."],
   ["three of four", ["a-signature", "b-signature", "c-signature", "d-signature"], "c-signature."],

@@ -101,7 +101,7 @@ async function putBack(req: NodeMessage) {
   copy.end(Buffer.concat(parts));
 }
 
-async function unshift(req: NodeMessage): Promise<unknown> {
+async function unshift(req: NodeMessage) {
   const [data] = await once(req, "data");
   req.pause().unshift(data);
   return data;
@@ -186,7 +186,7 @@ const BODIES: Record<string, Row> = {
   },
 };
 
-function cut(count: number): string[] {
+function cut(count: number) {
   const length = Math.ceil(body.length / count);
   return Array.from({ length: count }, (_, index) => body.slice(index * length).slice(0, length));
 }
@@ -256,7 +256,7 @@ describe("a body", () => {
 });
 
 const formBytes = pairs.reduce((bytes, pair) => bytes + Buffer.byteLength(pair.join("")), 0);
-it.each<[string, number, string[], Before?]>([
+it.each([
   ["announced", body.length, [announced(), body]],
   ["not announced", body.length, [CHUNKED, chunk(body) + LAST]],
   ["in req.rawBody", body.length, [announced(1), "x"], (req) => (req.rawBody = body)],

@@ -33,7 +33,7 @@ function createWritten(options: Partial<PushWebhooksOptions> = {}) {
   const journal = inspectReceiver(push)?.openJournal() as Journal;
   const readCounts = async () =>
     Object.fromEntries((await journal.readCounts()).map(({ name, count }) => [name, count]));
-  async function send(...requests: TestRequest[]): Promise<RequestEntry[]> {
+  async function send(...requests: TestRequest[]) {
     for (const request of requests) await receive(request);
     await nextTurn();
     const { entries } = await journal.read();
@@ -189,7 +189,7 @@ it("notes a failure of the handlers after the response as a step", async () => {
 });
 
 const old = "0".repeat(32);
-it.each<[PushWebhooksOptions["authToken"]]>([[[AUTH_TOKEN, old]], [() => [AUTH_TOKEN, old]]])(
+it.each([[[AUTH_TOKEN, old]], [() => [AUTH_TOKEN, old]]])(
   "counts the tokens of each account where there may be several: %p",
   async (authToken) => {
     const { send, readCounts } = createWritten({ authToken });
@@ -251,7 +251,7 @@ const claiming = (claimed: string) => ({
     release() {},
   },
 });
-it.each<[options: Partial<PushWebhooksOptions>, result: string, isKept: boolean]>([
+it.each([
   [claiming("new"), "handled", true],
   [claiming("done"), "duplicate", false],
   [claiming("conflict"), "conflict", false],

@@ -1,6 +1,5 @@
 import {
   verifyPushRequest,
-  type PushRequest,
   type VerifyOptions,
   type WebhookError,
 } from "express-push-verification";
@@ -23,7 +22,7 @@ const options: VerifyOptions = {
   publicUrl: PUBLIC_URL,
   methods: ["POST", "GET"],
 };
-const requestOf = ({ path: url, body = "", ...rest }: TestRequest): PushRequest => ({
+const requestOf = ({ path: url, body = "", ...rest }: TestRequest) => ({
   ...rest,
   url,
   body: rest.method === "GET" ? null : body,
@@ -62,7 +61,7 @@ describe("verifyPushRequest", () => {
 
   const getRequest = eventRequest("challenge.approved", {}, { method: "GET" });
   const undefinedHeader = { ...made.headers, "transfer-encoding": undefined };
-  it.each<[string, PushRequest | Request]>([
+  it.each([
     ["with a string", request],
     ["with a Uint8Array", { ...request, body: new TextEncoder().encode(form) }],
     ["with a parsed form", { ...request, body: Object.fromEntries(new URLSearchParams(form)) }],
@@ -78,7 +77,7 @@ describe("verifyPushRequest", () => {
   const respelled = { ...made.headers, "X-Service-Signature": signature };
   const get = requestOf(getRequest);
   const values = (count: number) => ({ body: { x: Array<string>(count).fill("") } });
-  it.each<[string, Partial<PushRequest>, string]>([
+  it.each([
     ["two signatures", { headers: twice }, "SIGNATURE_MALFORMED"],
     ["two spellings of the header", { headers: respelled }, "SIGNATURE_MALFORMED"],
     ["no body", { body: null }, "SIGNATURE_MISMATCH"],
@@ -123,7 +122,7 @@ describe("verifyPushRequest", () => {
     }
   });
 
-  it.each<[message: RegExp, given: unknown, settings?: unknown]>([
+  it.each([
     [/method, a.*url, a.*headers, a/, undefined, options],
     [/headers, a/, { method: "POST", url: "/", headers: null }, options],
     [/url, a/, { method: "POST", headers: {} }, options],

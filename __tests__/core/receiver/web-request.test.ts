@@ -7,7 +7,7 @@ import { eventRequest, PUBLIC_URL, toWebRequest } from "../../support/webhook-re
 
 const good = () => eventRequest("challenge.approved");
 
-function streamed(body: ReadableStream): Request {
+function streamed(body: ReadableStream) {
   const { headers } = good();
   return new Request(PUBLIC_URL, { method: "POST", headers, body, duplex: "half" as const });
 }

@@ -175,7 +175,7 @@ describe("properties", () => {
   });
 });
 
-function respell(signature: string): string {
+function respell(signature: string) {
   const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
   const last = alphabet.indexOf(signature[26] ?? "");
   const respelled = `${signature.slice(0, 26)}${alphabet[last + 1]}=`;

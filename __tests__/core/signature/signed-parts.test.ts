@@ -1,7 +1,7 @@
 import { createGetParts, createPostParts } from "../../../lib/core/signature/signed-parts";
 
 describe("createGetParts", () => {
-  it.each<[string, string, string | undefined, [string, string][]]>([
+  it.each([
     ["https://h.test/p", "/p?a=1", "https://h.test/p?a=1", [["a", "1"]]],
     ["https://h.test/p", "/elsewhere?a=1", "https://h.test/p?a=1", [["a", "1"]]],
     ["https://h.test/p?", "/p?&a=1", undefined, []],
