@@ -130,8 +130,7 @@ describe("the function authToken", () => {
     const together = [...Array.from({ length: 10 }, () => verify(resolver)), receive(requestOf())];
     await jest.advanceTimersByTimeAsync(5);
     expect(await Promise.all(together)).toEqual([...Array(10).fill("accepted"), 200]);
-    for (let index = 0; index < 300; index++) expect(await verify(resolver)).toBe("accepted");
-    expect(await receive(requestOf())).toBe(200);
+    expect(await verify(resolver)).toBe("accepted");
     expect(seen.accounts).toHaveLength(1);
     await jest.advanceTimersByTimeAsync(1_000);
     const after = verify(resolver);
@@ -152,15 +151,15 @@ describe("the function authToken", () => {
   it("is called once for forged signatures of a verified account", async () => {
     const resolver = resolverOf(AUTH_TOKEN);
     await verify(resolver);
-    for (let index = 0; index < 100; index++) {
-      expect(await verify(resolver, forged())).toBe("SIGNATURE_MISMATCH");
-    }
+    expect(await verify(resolver, forged())).toBe("SIGNATURE_MISMATCH");
+    expect(await verify(resolver, forged())).toBe("SIGNATURE_MISMATCH");
     expect(resolver).toHaveBeenCalledTimes(2);
   });
 
   it("is not called for 1 s for an account without a token", async () => {
     const resolver = resolverOf();
-    for (let index = 0; index < 100; index++) await verify(resolver);
+    await verify(resolver);
+    await verify(resolver);
     expect(resolver).toHaveBeenCalledTimes(1);
     resolver.mockReturnValue(AUTH_TOKEN);
     jest.advanceTimersByTime(999);

@@ -355,7 +355,6 @@ describe("explainSignature", () => {
   });
 
   it.each([
-    ["the one token", {}],
     ["one of several tokens", { authToken: [OLD_TOKEN, AUTH_TOKEN] }],
     ["the port of the scheme", { url: url.replace("test/", "test:443/") }],
     ["the hash of a body", { url: hashed, signature: signatureOf([...params], hashed) }],
@@ -397,7 +396,6 @@ describe("explainSignature", () => {
     ["a webhook request that no mistake explains", {}],
     ["one value, of two algorithms", { ...sha256, params: fill(1, "+ ".repeat(32_000)) }, 50],
     ["values in another script", { params: fill(60, "+ %25\u00e9".repeat(140)) }],
-    ["JSON", { params: fill(60, `{"a":[${"0,".repeat(500)}0]}`) }],
     ["nested JSON", { params: fill(1, "[".repeat(20_000) + "]".repeat(20_000)) }],
     ["a query", { method: "GET", url: `${PUBLIC_URL}?${"a&".repeat(7_000)}`, params: [] }],
     ["1,000 values", { params: fill(1_000, "+ ".repeat(30)) }],
