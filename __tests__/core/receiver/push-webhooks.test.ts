@@ -16,7 +16,6 @@ const createQueue = () => ({
   store: async () => "new" as const,
   outcomes: createMemoryOutcomes(),
 });
-const ownQueue = createQueue();
 const options = { authToken: AUTH_TOKEN, publicUrl: PUBLIC_URL };
 
 const warnings = useWarnings();
@@ -187,17 +186,12 @@ describe("pushWebhooks", () => {
     expect(warnings.listCodes()).toContain("LISTENER_FAILED");
   });
 
-  it.each<[Partial<PushWebhooksOptions>, object]>([
-    [
-      { authToken: ["a", "b"], acknowledge: "before", confirm },
-      { tokenCount: 2, acknowledge: "before", confirm },
-    ],
-    [
-      { authToken: () => "a", name: "login", queue: ownQueue },
-      { tokenCount: undefined, name: "login", queue: ownQueue },
-    ],
-  ])("shows its settings to an inspection: %j", (given, shown) => {
-    expect(inspectReceiver(createReceiver(given).push)).toMatchObject(shown);
+  it.each([
+    [{ authToken: ["a", "b"], acknowledge: "before" as const, confirm }, 2],
+    [{ authToken: () => "a", name: "login", queue: createQueue() }, undefined],
+  ])("shows its settings to an inspection: %j", ({ authToken, ...shown }, tokenCount) => {
+    const { push } = createReceiver({ authToken, ...shown });
+    expect(inspectReceiver(push)).toMatchObject({ ...shown, tokenCount });
   });
 
   it("runs the handlers of an event again, after confirm if it needs that", async () => {
