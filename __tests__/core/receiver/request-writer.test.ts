@@ -133,10 +133,10 @@ it("writes what each kind of request may show without its user", async () => {
 
 it("explains one wrong signature a minute for each of three senders", async () => {
   const { send } = createWritten();
-  // On a busy machine the work of three explanations would exceed the receiver's budget.
-  const now = jest.spyOn(performance, "now").mockReturnValue(performance.now());
+  // On a busy machine the work of explanations, also of other tests, would exceed a budget.
+  const startMs = performance.now() + 60_000;
+  const now = jest.spyOn(performance, "now");
   const request = eventRequest(approve, {}, WRONG);
-  const startMs = performance.now();
   for (const [atMs, agent, path, isExplained] of [
     [0, "a", "/", true],
     [59_999, "a", "/", false],
