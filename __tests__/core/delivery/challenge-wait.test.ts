@@ -4,11 +4,7 @@ import { eventFixture } from "express-push-verification/testing";
 import { createAccountScope } from "../../../lib/core/delivery/account-scope";
 import { ChallengeWaits, type WaitOptions } from "../../../lib/core/delivery/challenge-wait";
 import { createMemoryOutcomes } from "../../../lib/core/delivery/memory-outcomes";
-import {
-  toOutcome,
-  type ChallengeOutcome,
-  type FetchOutcome,
-} from "../../../lib/core/delivery/outcome";
+import { toOutcome, type FetchOutcome } from "../../../lib/core/delivery/outcome";
 import { Waiters } from "../../../lib/core/delivery/waiters";
 import { createGate, nextTurn } from "../../support/waiting";
 
@@ -21,93 +17,80 @@ function start(ask?: FetchOutcome) {
   const settings = { authToken: "token", allowedAccountSids: undefined, publicUrls: [] };
   const scope = createAccountScope({ ...settings, name: "login" });
   const waits = new ChallengeWaits(outcomes, scope, ask);
-  const wait: typeof waits.wait = (options) => waits.wait(options);
-  return {
-    outcomes,
-    scope,
-    wait,
-    listPending: () => waits.listPending(),
-    close: () => waits.close(),
-  };
+  const wait = (options: WaitOptions) => waits.wait(options);
+  return { outcomes, scope, wait, waits };
 }
 
 afterEach(() => jest.useRealTimers());
 
 describe("ChallengeWaits", () => {
-  it("rejects the outcome of another user", async () => {
+  it.each([
+    ["ENTITY_MISMATCH", { entityIdentity: "ada" }],
+    ["ACCOUNT_NOT_ALLOWED", { accountSid: `AC${"9".repeat(32)}` }],
+  ])("rejects with %s the outcome of another than %j", async (code, other) => {
     const { outcomes, wait } = start();
     await outcomes.record("login", outcome);
-    const failed = wait({ ...good, entityIdentity: "ada" });
-    await expect(failed).rejects.toMatchObject({ code: "ENTITY_MISMATCH", status: 403 });
+    await expect(wait({ ...good, ...other })).rejects.toHaveProperty("code", code);
   });
 
   it("rejects its own pending and later waits in the turn in which it closes", async () => {
-    const { outcomes, scope, wait, close } = start();
+    const { outcomes, scope, wait, waits } = start();
     const other = new ChallengeWaits(outcomes, scope).wait(good);
     const pending = wait(good);
-    const rejected = jest.fn();
-    pending.catch(rejected);
-    close();
-    await expect(pending).rejects.toMatchObject({ code: "CLOSING", status: 503 });
+    waits.close();
+    await expect(pending).rejects.toHaveProperty("code", "CLOSING");
     await expect(wait(good)).rejects.toHaveProperty("code", "CLOSING");
     await outcomes.record("login", outcome);
     expect(await other).toEqual(outcome);
   });
 
   it("lists its waits until their signal rejects them", async () => {
-    const { wait, listPending } = start();
+    const { outcomes, wait, waits } = start();
     const controller = new AbortController();
     const { signal } = controller;
     const warned = jest.fn();
     process.on("warning", warned);
-    const waits = Array.from({ length: 12 }, (_, index) =>
-      wait({ ...good, challengeSid: `YC${index.toString().padStart(32, "0")}`, signal }),
-    );
-    expect(listPending()).toHaveLength(12);
-    expect(listPending()[0]?.challengeSid).toBe(`YC${"0".repeat(32)}`);
+    const sids = Array.from({ length: 12 }, (_, index) => `YC${String(index).padStart(32, "0")}`);
+    const all = sids.map((challengeSid) => wait({ ...good, challengeSid, signal }));
+    expect(waits.listPending().map(({ challengeSid }) => challengeSid)).toEqual(sids);
     const reason = new Error("stopped");
     controller.abort(reason);
-    expect(await Promise.allSettled(waits)).toEqual(Array(12).fill({ status: "rejected", reason }));
+    expect(await Promise.allSettled(all)).toEqual(Array(12).fill({ status: "rejected", reason }));
+    await outcomes.record("login", outcome);
+    await expect(wait({ ...good, signal })).rejects.toBe(reason);
     expect(getEventListeners(signal, "abort")).toEqual([]);
-    expect(listPending()).toEqual([]);
+    expect(waits.listPending()).toEqual([]);
     await nextTurn();
     process.off("warning", warned);
     expect(warned).not.toHaveBeenCalled();
   });
 
-  it("rejects a wait on an aborted signal although the outcome is known", async () => {
-    const { outcomes, wait } = start();
-    await outcomes.record("login", outcome);
-    const reason = new Error("stopped");
-    const signal = AbortSignal.abort(reason);
-    await expect(wait({ ...good, signal })).rejects.toBe(reason);
-    expect(getEventListeners(signal, "abort")).toEqual([]);
-  });
-
   it("lets at most 10 wait for a challenge: the oldest gives way", async () => {
-    const { outcomes, wait, listPending } = start();
-    const waits = Array.from({ length: 11 }, () => wait(good));
-    const settled = Promise.allSettled(waits);
-    await expect(waits[0]).rejects.toHaveProperty("code", "OVERLOADED");
-    await expect(waits[0]).rejects.toThrow(" 10 waits");
-    expect(listPending()).toHaveLength(10);
+    const { outcomes, wait } = start();
+    const [oldest, ...others] = Array.from({ length: 11 }, () => wait(good));
+    await expect(oldest).rejects.toMatchObject({
+      code: "OVERLOADED",
+      message: expect.stringContaining(" 10 waits"),
+    });
     await outcomes.record("login", outcome);
-    const [, ...rest] = await settled;
-    expect(rest).toEqual(Array(10).fill({ status: "fulfilled", value: outcome }));
+    expect(await Promise.all(others)).toEqual(Array(10).fill(outcome));
   });
 
   it("rejects after 5 minutes by default", async () => {
     jest.useFakeTimers();
-    const { outcomes, wait, listPending } = start();
+    // The service has no outcome yet.
+    const { outcomes, wait, waits } = start(async () => undefined);
     const asked = jest.spyOn(outcomes, "wait");
     const rejected = jest.fn();
     void wait(good).catch(rejected);
-    expect(listPending()).toEqual([{ ...good, startedAtMs: Date.now() }]);
+    expect(waits.listPending()).toEqual([{ ...good, startedAtMs: Date.now() }]);
     expect(asked.mock.calls).toMatchObject([[{ authenticatedAccount: "login", ...good }]]);
     await jest.advanceTimersByTimeAsync(299_999);
     expect(rejected).not.toHaveBeenCalled();
     await jest.advanceTimersByTimeAsync(1);
-    expect(rejected).toHaveBeenCalledWith(expect.objectContaining({ code: "CHALLENGE_TIMEOUT" }));
+    const [[error]] = rejected.mock.calls;
+    expect(error).toHaveProperty("code", "CHALLENGE_TIMEOUT");
+    expect(error).not.toHaveProperty("cause");
   });
 
   it("leaves no timer once it is resolved", async () => {
@@ -123,9 +106,7 @@ describe("ChallengeWaits", () => {
   it("ends its questions to the service: a late answer is no outcome", async () => {
     jest.useFakeTimers();
     const gate = createGate();
-    const ask = jest.fn<Promise<ChallengeOutcome>, Parameters<FetchOutcome>>(() =>
-      gate.opened.then(() => outcome),
-    );
+    const ask = jest.fn((..._asked: Parameters<FetchOutcome>) => gate.opened.then(() => outcome));
     const { outcomes, wait } = start(ask);
     const given = { ...good, accountSid: event.account_sid };
     const ended = wait({ ...given, timeoutMs: 500 }).catch(Object);
@@ -145,26 +126,24 @@ describe("ChallengeWaits", () => {
   it("adds the reason of the service to a time-out only, without its causes", async () => {
     jest.useFakeTimers();
     const cause = new Error("ada");
-    const { wait, close } = start(() => Promise.reject(new Error("down", { cause })));
+    const { wait, waits } = start(() => Promise.reject(new Error("down", { cause })));
     const [ended, closed] = [100, 500].map((timeoutMs) =>
       wait({ ...good, timeoutMs }).catch(Object),
     );
     await jest.advanceTimersByTimeAsync(100);
-    close();
+    waits.close();
     expect(await ended).toMatchObject({ code: "CHALLENGE_TIMEOUT", cause: { message: "down" } });
     expect(inspect(await ended, { depth: 5 })).not.toContain("ada");
     expect(await closed).toHaveProperty("code", "CLOSING");
     expect(await closed).not.toHaveProperty("cause");
   });
 
-  const WRONG_SIDS = [undefined, 5, "", "YC1", `${event.challenge_sid}\n`, "__proto__"];
-  it.each(WRONG_SIDS)("rejects the SID %j with 400, as input of a user", async (challengeSid) => {
+  it.each([undefined, "YC1"])("rejects the SID %j, as input of a user", async (challengeSid) => {
     const failed = start().wait({ ...good, challengeSid: challengeSid as string });
-    await expect(failed).rejects.toMatchObject({ code: "CHALLENGE_SID_INVALID", status: 400 });
+    await expect(failed).rejects.toHaveProperty("code", "CHALLENGE_SID_INVALID");
   });
 
   it.each([
-    "YCb0977f3f759c742acc1f94257f7974b0",
     { challengeSid: event.challenge_sid },
     { ...good, entityIdentity: "" },
     { ...good, entityIdentity: [event.entity_identity] },
@@ -190,7 +169,7 @@ describe("Waiters", () => {
   it("lists a key from its first wait until the last one has ended", async () => {
     const waiters = new Waiters();
     const { signal } = new AbortController();
-    const both = [waiters.wait({ ...longWait("a"), signal }), waiters.wait(longWait("a"))];
+    const both = [{ signal }, {}].map((more) => waiters.wait({ ...longWait("a"), ...more }));
     expect(waiters.listKeys()).toEqual([keyOf("a")]);
     expect(waiters.has(keyOf("a"))).toBe(true);
     expect(waiters.has(keyOf("b"))).toBe(false);
@@ -201,8 +180,8 @@ describe("Waiters", () => {
     const aborted = waiters.wait({ ...longWait("a"), signal: AbortSignal.abort("stopped") });
     await expect(aborted).rejects.toBe("stopped");
     const late = waiters.wait({ ...longWait("a"), timeoutMs: 5 });
-    await expect(late).rejects.toMatchObject({ code: "CHALLENGE_TIMEOUT", status: 504 });
-    await expect(late).rejects.toThrow(" 5 ms");
+    const message: unknown = expect.stringContaining(" 5 ms");
+    await expect(late).rejects.toMatchObject({ code: "CHALLENGE_TIMEOUT", message });
     expect(waiters.has(keyOf("a"))).toBe(false);
   });
 
@@ -237,7 +216,6 @@ describe("Waiters", () => {
     }
     expect(waiters.has(keyOf("a"))).toBe(true);
     const [second, third] = ["b", "c"].map((sid) => waiters.wait(longWait(sid)));
-    await expect(first).rejects.toMatchObject({ code: "OVERLOADED", status: 503 });
     await expect(first).rejects.toThrow(" 2 waits");
     for (const sid of ["b", "c"]) waiters.resolve(keyOf(sid), outcome);
     expect(await Promise.all([second, third])).toEqual([outcome, outcome]);
