@@ -38,12 +38,6 @@ function dispatchTo(
   return dispatch(registered, event.type, timeoutMs);
 }
 
-const typeErrorOf = (method: string, part = "") =>
-  expect.objectContaining({
-    name: "TypeError",
-    message: expect.stringMatching(new RegExp(`^${method}: [^]*${part}`)),
-  }) as Error;
-
 describe("createHandlers", () => {
   let called: string[];
   const handlerOf = (name: string) => () => void called.push(name);
@@ -95,34 +89,34 @@ describe("createHandlers", () => {
     expect(areHandlersEmpty(createHandlers().onUnhandled(noop))).toBe(false);
   });
 
-  it.each<[types: unknown, hint: string]>([
-    ["challenge.aproved", `"challenge.approved"\\?`],
-    ["Factor.Created", `"factor.created"\\?`],
-    ["*", "onAny"],
-    ...[undefined, null, 5, {}, "", [], ["factor.created", "x"]].map((types): [unknown, string] => [
-      types,
-      "",
-    ]),
-  ])("rejects the types %j and suggests %s", (types, hint) => {
+  it.each<[types: unknown, hint: RegExp]>([
+    ["challenge.aproved", /"challenge.approved"\?/],
+    ["*", /onAny/],
+    [undefined, /^(on|off): type/],
+    [[], /^(on|off): the list/],
+    [["factor.created", "x"], /^(on|off): type/],
+  ])("rejects the types %j: %p", (types, hint) => {
     const handlers = createHandlers();
-    expect(() => handlers.on(types as PushEventType, noop)).toThrow(typeErrorOf("on", hint));
-    expect(() => handlers.off(types as PushEventType, noop)).toThrow(typeErrorOf("off", hint));
+    for (const method of ["on", "off"] as const) {
+      const change = () => handlers[method](types as PushEventType, noop);
+      expect(change).toThrow(TypeError);
+      expect(change).toThrow(hint);
+    }
     expect(areHandlersEmpty(handlers)).toBe(true);
   });
 
-  it.each([undefined, null, "handler", {}])("rejects the handler %j", (handler) => {
-    const handlers = createHandlers();
-    expect(() => handlers.on("factor.created", handler as never)).toThrow(typeErrorOf("on"));
-    expect(() => handlers.onAny(handler as never)).toThrow(typeErrorOf("onAny"));
-    expect(() => handlers.onUnhandled(handler as never)).toThrow(typeErrorOf("onUnhandled"));
+  it.each([undefined, {}])("rejects the handler %j", (handler) => {
+    const { on, onAny, onUnhandled } = createHandlers();
+    expect(() => on("factor.created", handler as never)).toThrow(/^on: the handler/);
+    expect(() => onAny(handler as never)).toThrow(/^onAny: the handler/);
+    expect(() => onUnhandled(handler as never)).toThrow(/^onUnhandled: the handler/);
   });
 
   it("makes the only values that the option handlers accepts", () => {
-    const handlers = createHandlers();
-    for (const value of [{ ...handlers }, {}, null, noop]) {
-      expect(() => pushWebhooks({ ...options, handlers: value as never })).toThrow("handlers");
-    }
-    expect(() => areHandlersEmpty({ ...handlers })).toThrow(TypeError);
+    const copy = { ...createHandlers() };
+    for (const handlers of [copy, null, noop] as never[])
+      expect(() => pushWebhooks({ ...options, handlers })).toThrow("handlers");
+    expect(() => areHandlersEmpty(copy)).toThrow(TypeError);
   });
 });
 
@@ -136,46 +130,33 @@ describe("dispatch", () => {
   const published = useChannels("handled", "unhandled", "failed");
   const warnings = useWarnings();
 
-  it("waits for all handlers, which run at the same time", async () => {
-    const log: string[] = [];
-    const gate = createGate();
-    const first = () => gate.opened.then(() => log.push("first"));
-    await dispatchTo([first, () => (log.push("second"), gate.open())]);
-    expect(log).toEqual(["second", "first"]);
-  });
-
   it("passes the event and its context to each handler", async () => {
     const handler = jest.fn();
-    await dispatchTo([noop, handler]);
-    expect(handler.mock.calls).toEqual([[event, { ...context, signal: expect.any(AbortSignal) }]]);
-    await pushWebhooks({ ...options, logger: silent })
-      .onAny(handler)
-      .dispatch(event);
+    const push = pushWebhooks(options).onAny(noop).onAny(handler);
+    for (const given of [undefined, context]) await push.dispatch(event, given);
     const first = { attempt: 1, authTokenIndex: 0, publicUrlIndex: 0, receiver: "login" };
-    expect(handler.mock.lastCall?.[1]).toMatchObject(first);
+    const signal: unknown = expect.any(AbortSignal);
+    const runs = [first, context].map((run) => [event, { ...run, signal }]);
+    expect(handler.mock.calls).toEqual(runs);
   });
 
-  it.each([new Error("thrown"), "text", undefined])(
-    "fails with the value that a handler throws as its cause: %p",
-    async (reason) => {
-      const others = jest.fn();
-      const fail = () => {
-        throw reason;
-      };
-      const failed = dispatchTo([fail, others]);
-      await expect(failed).rejects.toMatchObject({ code: "HANDLER_FAILED", status: 500 });
-      await expect(failed).rejects.toHaveProperty("cause", reason);
-      const refersToCause = reason === undefined ? /^((?!the cause).)*$/ : /see the cause/;
-      await expect(failed).rejects.toThrow(refersToCause);
-      expect(others).toHaveBeenCalled();
-    },
-  );
+  it.each([
+    ["text", /see the cause/],
+    [undefined, /^((?!the cause).)*$/],
+  ])("fails with the value that a handler throws as its cause: %p", async (cause, message) => {
+    const others = jest.fn();
+    const fail = () => {
+      throw cause;
+    };
+    const failed = await dispatchTo([fail, others]).catch(Object);
+    expect(failed).toMatchObject({ code: "HANDLER_FAILED", cause });
+    expect(failed.message).toMatch(message);
+    expect(others).toHaveBeenCalled();
+  });
 
-  it.each(HOSTILE_VALUES)("reports HANDLER_FAILED when a handler throws %s", async (...row) => {
-    const push = pushWebhooks(options).on("challenge.approved", () => {
-      throw row[1];
-    });
-    await expect(push.dispatch(event)).rejects.toHaveProperty("code", "HANDLER_FAILED");
+  it.each(HOSTILE_VALUES)("warns of a handler that rejects with %s", async (_what, reason) => {
+    const push = pushWebhooks(options).onAny(() => Promise.reject(reason));
+    expect(await push.dispatch(event).catch(Object)).toEqual(FAILED);
     expect(warnings.listCodes()).toEqual(["HANDLER_FAILED"]);
   });
 
@@ -183,9 +164,7 @@ describe("dispatch", () => {
   const wait: Prepare = (push) =>
     push.waitForChallenge({ challengeSid: CHALLENGE_SID, entityIdentity: event.entity_identity });
   it.each<[what: string, isHandled: boolean, prepare: Prepare]>([
-    ["nothing", false, () => {}],
-    ["README's onRejected", false, (push) => push.onRejected(noop)],
-    ["onError", false, (push) => push.onError(noop)],
+    ["listeners", false, (push) => push.onRejected(noop).onError(noop)],
     ["a handler of another type", false, (push) => push.on("factor.created", noop)],
     ["onAny", true, (push) => push.onAny(noop)],
     ["onUnhandled", true, (push) => push.onUnhandled(noop)],
@@ -203,27 +182,19 @@ describe("dispatch", () => {
     expect(published.map(([one]) => one)).toEqual([name, name]);
   });
 
-  it("a wait counts for each receiver and worker with the same handlers", async () => {
+  it("a wait handles the challenges of known types for all receivers with its handlers", async () => {
     const handlers = createHandlers();
     await endWait(pushWebhooks({ ...options, handlers, logger: silent }));
-    await dispatch(handlers);
-    await dispatch(createHandlers());
-    expect(published.map(([name]) => name)).toEqual(["handled", "unhandled"]);
+    for (const type of [event.type, "factor.created", "challenge.expired"])
+      await dispatch(handlers, type);
+    expect(published.map(([name]) => name)).toEqual(["handled", "unhandled", "unhandled"]);
   });
 
-  it("a wait is no handler of factors and of types that are not known", async () => {
-    const push = pushWebhooks(options);
-    await endWait(push);
-    for (const type of ["factor.created", "challenge.expired"]) {
-      await push.dispatch({ ...event, type } as PushEvent);
-    }
-    expect(published.map(([name]) => name)).toEqual(["unhandled", "unhandled"]);
-  });
-
-  it("fails once with all errors, after the last handler ends", async () => {
+  it("fails with all errors of the handlers, which run at the same time", async () => {
     const reasons = [new Error("one"), new Error("two")];
-    const late = () => nextTurn().then(() => Promise.reject(reasons[1]));
-    const failed = dispatchTo([() => Promise.reject(reasons[0]), late]);
+    const gate = createGate();
+    const late = () => gate.opened.then(nextTurn).then(() => Promise.reject(reasons[0]));
+    const failed = dispatchTo([late, () => (gate.open(), Promise.reject(reasons[1]))]);
     await expect(failed).rejects.toHaveProperty("cause.errors", reasons);
   });
 
@@ -235,7 +206,7 @@ describe("dispatch", () => {
       return new Promise((_resolve, reject) => (fail = reject));
     };
     await expect(dispatchTo([handler], 15)).rejects.toThrow(" 15 ms");
-    expect(signal.reason).toMatchObject({ code: "HANDLER_TIMEOUT", status: 500 });
+    expect(signal.reason).toHaveProperty("code", "HANDLER_TIMEOUT");
     // A late failure is no unhandled rejection.
     fail(new Error("late"));
     await nextTurn();
@@ -247,7 +218,7 @@ describe("dispatch", () => {
     await dispatchTo([async (_event, given) => void (signal = given.signal)]);
     expect(jest.getTimerCount()).toBe(0);
     const timers = jest.spyOn(globalThis, "setTimeout");
-    for (const result of [undefined, null, 5, "text", true]) await dispatchTo([() => result]);
+    for (const result of [undefined, null, "text"]) await dispatchTo([() => result]);
     expect(timers).not.toHaveBeenCalled();
     jest.useRealTimers();
     expect(signal?.aborted).toBe(false);
@@ -281,23 +252,15 @@ describe("dispatch", () => {
     const about = { type, uuid: event.uuid };
     const logged = [{ receiver: "login", ...about }, expect.any(String)];
     expect(warn.mock.calls).toEqual(result === "unhandled" ? [logged] : []);
-    const failed = {
-      ...about,
-      code: "HANDLER_FAILED",
-      attempt: 3,
-      receiver: "worker",
-      err: FAILED,
-    };
-    expect(error.mock.calls).toEqual(result === "failed" ? [[failed, expect.any(String)]] : []);
+    const failed = { ...about, attempt: 3, receiver: "worker", err: FAILED };
+    const line = [{ ...failed, code: "HANDLER_FAILED" }, expect.any(String)];
+    expect(error.mock.calls).toEqual(result === "failed" ? [line] : []);
     const failure = [FAILED, expect.objectContaining({ type })];
     expect(onError.mock.calls).toEqual(result === "failed" ? [failure] : []);
   });
 });
 
-it.each([undefined, null, "x", {}, { type: "x" }, { ...event, params: 1 }, { ...event, type: "" }])(
-  "push.dispatch rejects %j, which is no event, with a TypeError",
-  async (value) => {
-    const dispatched = pushWebhooks(options).dispatch(value as never);
-    await expect(dispatched).rejects.toHaveProperty("name", "TypeError");
-  },
+it.each([undefined, { ...event, params: 1 }, { ...event, type: "" }])(
+  "push.dispatch rejects %j, which is no event",
+  (value) => expect(pushWebhooks(options).dispatch(value as never)).rejects.toThrow(TypeError),
 );
