@@ -11,7 +11,7 @@ import { ACCOUNT_SID, AUTH_TOKEN, eventRequest, PUBLIC_URL } from "../../support
 describe("an outcome", () => {
   const event = eventFixture("challenge.approved");
   const { challenge_sid: challengeSid, entity_identity: entityIdentity, uuid } = event;
-  const waitOf = { challengeSid, entityIdentity, timeoutMs: 20 };
+  const wait = { challengeSid, entityIdentity, timeoutMs: 20 };
   const approval = () => eventRequest("challenge.approved", { challenge_sid: challengeSid, uuid });
 
   it("is recorded before the handlers finish", async () => {
@@ -19,10 +19,7 @@ describe("an outcome", () => {
     const gate = createGate();
     push.onAny(() => gate.opened);
     const status = receive(approval());
-    await expect(push.waitForChallenge(waitOf)).resolves.toHaveProperty(
-      "type",
-      "challenge.approved",
-    );
+    expect(await push.waitForChallenge(wait)).toHaveProperty("type", "challenge.approved");
     gate.open();
     expect(await status).toBe(200);
   });
@@ -32,7 +29,7 @@ describe("an outcome", () => {
     expect(await receive(eventRequest("factor.created", { uuid }))).toBe(200);
     expect(await receive(approval())).toBe(200);
     expect(events).toHaveLength(1);
-    await expect(push.waitForChallenge(waitOf)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
+    await expect(push.waitForChallenge(wait)).rejects.toHaveProperty("code", "CHALLENGE_TIMEOUT");
   });
 });
 
@@ -43,45 +40,67 @@ it("with dedupe: false, each delivery runs the handlers", async () => {
   expect(events).toHaveLength(3);
 });
 
+const rotated = {
+  authToken: ["next", AUTH_TOKEN],
+  publicUrl: ["https://a.example.test/", "https://b.example.test/", PUBLIC_URL],
+  name: "login",
+  deadlineMs: 9_000,
+};
+
 describe("with a clock of the test", () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
 
   const published = useChannels("stored", "handled");
+  const type = "factor.created";
 
-  it("a store or handlers get the context of their request", async () => {
-    const type = "factor.created";
-    const store = async (_queued: QueuedEvent, deadlineAtMs: number) => {
-      expect(deadlineAtMs).toBe(performance.now() + 9_000);
-      jest.advanceTimersByTime(5);
-      return "new" as const;
-    };
-    const health = async () => ({ status: "degraded" as const });
-    const settings = {
-      authToken: ["next", AUTH_TOKEN],
-      publicUrl: ["https://new.example.test/a", "https://new.example.test/b", PUBLIC_URL],
-      name: "login",
-      deadlineMs: 9_000,
-    };
-    const queue = { store, health, outcomes: createMemoryOutcomes() };
-    const stored = createReceiver({ ...settings, queue });
-    const handled = createReceiver(settings);
+  it.each<DeliveryResult>(["new", "duplicate", "conflict"])(
+    "a queue stores an event with the data for its delivery: %s",
+    async (result) => {
+      const store = jest.fn(async (_queued: QueuedEvent, _deadlineAtMs: number) => {
+        jest.advanceTimersByTime(5);
+        return result;
+      });
+      const health = async () => ({ status: "degraded" as const });
+      const queue = { store, health, outcomes: createMemoryOutcomes() };
+      const { push, receive } = createReceiver({ ...rotated, queue });
+      const request = eventRequest(type, { uuid: "u1" });
+      expect(await receive(request)).toBe(200);
+      expect(published).toEqual(result === "new" ? [["stored", { type, durationMs: 5 }]] : []);
+      const queued = {
+        event: expect.objectContaining({ type, uuid: "u1" }) as unknown,
+        authenticatedAccount: "login",
+        accountSid: ACCOUNT_SID,
+        uuid: "u1",
+        receiver: "login",
+        contentHash: request.headers["x-service-signature"],
+        listOtherHashes: expect.any(Function) as unknown,
+        authTokenIndex: 1,
+        publicUrlIndex: 2,
+        needsConfirmation: false,
+      };
+      expect(store.mock.calls).toEqual([[queued, performance.now() + 9_000 - 5]]);
+      const other = eventRequest(type, { uuid: "u1" }, { authToken: "next" });
+      const hashes = store.mock.lastCall?.[0].listOtherHashes?.();
+      expect(hashes).toEqual([other.headers["x-service-signature"]]);
+      expect(await push.health()).toHaveProperty("status", "degraded");
+    },
+  );
+
+  it("handlers get the context of their request", async () => {
+    const { push, receive } = createReceiver(rotated);
     const handler = jest.fn((..._given) => void jest.advanceTimersByTime(7));
-    handled.push.onAny(handler);
-    for (const one of [stored, handled]) expect(await one.receive(eventRequest(type))).toBe(200);
-    expect(published).toEqual([
-      ["stored", { type, durationMs: 5 }],
-      ["handled", { type, attempt: 1, durationMs: 7 }],
-    ]);
+    push.onAny(handler);
+    expect(await receive(eventRequest(type))).toBe(200);
+    expect(published).toEqual([["handled", { type, attempt: 1, durationMs: 7 }]]);
     const context = { attempt: 1, authTokenIndex: 1, publicUrlIndex: 2, receiver: "login" };
     expect(handler.mock.calls[0]?.[1]).toMatchObject(context);
-    expect(await stored.push.health()).toHaveProperty("status", "degraded");
   });
 
   it("handlers end after handlerTimeoutMs, also before the deadline", async () => {
     const { push, receive, failed } = createReceiver({ handlerTimeoutMs: 50 });
-    push.on("factor.created", never);
-    const status = receive(eventRequest("factor.created"));
+    push.on(type, never);
+    const status = receive(eventRequest(type));
     await jest.advanceTimersByTimeAsync(50);
     expect(failed).toEqual(["HANDLER_TIMEOUT"]);
     expect(await status).toBe(500);
@@ -94,47 +113,8 @@ describe("with a clock of the test", () => {
     const before = { acknowledge: "before", handlerTimeoutMs: 60_000 } as const;
     for (const options of [{}, before]) {
       const { receive } = createReceiver({ dedupe, deadlineMs: 14_000, ...options });
-      expect(await receive(eventRequest("factor.created"))).toBe(200);
+      expect(await receive(eventRequest(type))).toBe(200);
     }
     expect(leases).toEqual([60_000, 92_000]);
-  });
-});
-
-describe("a receiver with a queue", () => {
-  const published = useChannels("stored");
-  it.each<[method: "POST" | "GET", result: DeliveryResult]>([
-    ["POST", "new"],
-    ["GET", "new"],
-    ["POST", "duplicate"],
-    ["POST", "conflict"],
-  ])("stores the event of a %s with the data for its delivery: %s", async (method, result) => {
-    const stored: QueuedEvent[] = [];
-    const store = async (queued: QueuedEvent) => (stored.push(queued), result);
-    const { receive } = createReceiver({
-      authToken: ["next", AUTH_TOKEN],
-      publicUrl: ["https://new.example.test/push", PUBLIC_URL],
-      name: "login",
-      queue: { store, outcomes: createMemoryOutcomes() },
-    });
-    const request = eventRequest("challenge.approved", { uuid: "u1" }, { method });
-    expect(await receive(request)).toBe(200);
-    const type = "challenge.approved";
-    const delivered: unknown[] = ["stored", { type, durationMs: expect.any(Number) }];
-    expect(published).toEqual(result === "new" ? [delivered] : []);
-    const event: unknown = expect.objectContaining({ type, uuid: "u1" });
-    const hashes = {
-      contentHash: request.headers["x-service-signature"],
-      listOtherHashes: expect.any(Function) as unknown,
-    };
-    const indexes = { authTokenIndex: 1, publicUrlIndex: 1 };
-    const names = {
-      authenticatedAccount: "login",
-      accountSid: ACCOUNT_SID,
-      uuid: "u1",
-      receiver: "login",
-    };
-    expect(stored).toEqual([{ event, ...names, ...hashes, ...indexes, needsConfirmation: false }]);
-    const other = eventRequest(type, { uuid: "u1" }, { method, authToken: "next" });
-    expect(stored[0]?.listOtherHashes?.()).toEqual([other.headers["x-service-signature"]]);
   });
 });
