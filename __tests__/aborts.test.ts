@@ -1,14 +1,15 @@
-/** Each public function that takes a signal: aborted before, and in each of its waits; the client's: admin/client/aborts.test.ts. */
+/**
+ * Each public function that takes a signal: aborted before, and in each of its waits; the client's:
+ * admin/client/aborts.test.ts, a wait's: core/delivery/challenge-wait.test.ts.
+ */
 import { getEventListeners } from "node:events";
 import { sendRequest } from "express-push-verification/emulator";
 import { signedRequest } from "express-push-verification/testing";
-import { createMemoryOutcomes } from "../lib/core/delivery/memory-outcomes";
-import { expectAborted, REASON } from "./support/aborts";
+import { REASON } from "./support/aborts";
 import { readLibrary } from "./support/docs";
-import { createReceiver } from "./support/receivers";
 import { startServer, stopServers } from "./support/servers";
 import { createGate } from "./support/waiting";
-import { AUTH_TOKEN, CHALLENGE_SID } from "./support/webhook-requests";
+import { AUTH_TOKEN } from "./support/webhook-requests";
 
 afterEach(stopServers);
 
@@ -40,32 +41,4 @@ it("sendRequest ends before and while it waits", async () => {
     });
     expect(getEventListeners(stop.signal, "abort")).toEqual([]);
   }
-});
-
-it.each<[string, (signal: AbortSignal) => Promise<unknown>]>([
-  [
-    "waitForChallenge",
-    (signal) =>
-      createReceiver().push.waitForChallenge({
-        challengeSid: CHALLENGE_SID,
-        entityIdentity: "ada",
-        signal,
-      }),
-  ],
-  [
-    "the wait of a memory of outcomes",
-    (signal) =>
-      Promise.resolve(
-        createMemoryOutcomes().wait({
-          authenticatedAccount: "",
-          challengeSid: CHALLENGE_SID,
-          timeoutMs: 2 ** 31 - 1,
-          signal,
-        }),
-      ),
-  ],
-])("%s ends before and while it waits", async (_what, run) => {
-  const stop = new AbortController();
-  await expectAborted(run(stop.signal), stop);
-  await expectAborted(run(stop.signal), stop);
 });

@@ -10,7 +10,7 @@ import { createReceiver } from "./support/receivers";
 import { startServer, startSilentTls, stopServers } from "./support/servers";
 import { clientAt } from "./support/upstream";
 import { createGate } from "./support/waiting";
-import { AUTH_TOKEN, CHALLENGE_SID, eventRequest } from "./support/webhook-requests";
+import { AUTH_TOKEN, eventRequest } from "./support/webhook-requests";
 
 const LIMIT_MS = 200;
 /** Of the limits that are not under test. */
@@ -91,15 +91,7 @@ const ROWS: Record<string, [code: string, run: Run] | string> = {
     "TIMEOUT",
     async (timeoutMs) => sendTo(await startHanging(), { timeoutMs, connectTimeoutMs: LONG_MS }),
   ],
-  "WaitOptions.timeoutMs": [
-    "CHALLENGE_TIMEOUT",
-    (timeoutMs) =>
-      createReceiver().push.waitForChallenge({
-        challengeSid: CHALLENGE_SID,
-        entityIdentity: "ada",
-        timeoutMs,
-      }),
-  ],
+  "WaitOptions.timeoutMs": "core/delivery/challenge-wait.test.ts",
   "WorkOptions.handlerTimeoutMs": "durable/contract.ts",
 };
 
