@@ -3,19 +3,18 @@ import {
   PUSH_EVENT_TYPES,
   pushWebhooks,
   type Handlers,
-  type HandlerContext,
   type PushEvent,
   type PushEventType,
   type PushWebhooks,
 } from "express-push-verification";
 import { eventFixture } from "express-push-verification/testing";
-import { areHandlersEmpty } from "../../../lib/core/delivery/handler-registry";
+import { areHandlersEmpty, type AnyHandler } from "../../../lib/core/delivery/handler-registry";
 import { useChannels } from "../../support/channels";
 import { silent } from "../../support/receivers";
 import { HOSTILE_VALUES } from "../../support/thrown-values";
 import { createGate, nextTurn } from "../../support/waiting";
 import { useWarnings } from "../../support/warnings";
-import { AUTH_TOKEN, CHALLENGE_SID, PUBLIC_URL } from "../../support/webhook-requests";
+import { AUTH_TOKEN, PUBLIC_URL } from "../../support/webhook-requests";
 
 const event = eventFixture("challenge.approved");
 const context = { attempt: 3, authTokenIndex: 1, publicUrlIndex: 2, receiver: "login" };
@@ -29,13 +28,10 @@ function dispatch(handlers: Handlers, type: string = event.type, handlerTimeoutM
   return push.dispatch({ ...event, type } as PushEvent, context);
 }
 
-function dispatchTo(
-  handlers: ((event: PushEvent, context: HandlerContext) => unknown)[],
-  timeoutMs?: number,
-) {
-  const registered = createHandlers();
-  for (const handler of handlers) registered.on("challenge.approved", handler);
-  return dispatch(registered, event.type, timeoutMs);
+function dispatchTo(all: AnyHandler[], timeoutMs?: number) {
+  const handlers = createHandlers();
+  for (const handler of all) handlers.onAny(handler);
+  return dispatch(handlers, event.type, timeoutMs);
 }
 
 describe("createHandlers", () => {
@@ -160,15 +156,13 @@ describe("dispatch", () => {
     expect(warnings.listCodes()).toEqual(["HANDLER_FAILED"]);
   });
 
-  type Prepare = (push: PushWebhooks) => unknown;
-  const wait: Prepare = (push) =>
-    push.waitForChallenge({ challengeSid: CHALLENGE_SID, entityIdentity: event.entity_identity });
-  it.each<[what: string, isHandled: boolean, prepare: Prepare]>([
+  const { challenge_sid: challengeSid, entity_identity: entityIdentity } = event;
+  it.each<[what: string, isHandled: boolean, prepare: (push: PushWebhooks) => unknown]>([
     ["listeners", false, (push) => push.onRejected(noop).onError(noop)],
     ["a handler of another type", false, (push) => push.on("factor.created", noop)],
     ["onAny", true, (push) => push.onAny(noop)],
     ["onUnhandled", true, (push) => push.onUnhandled(noop)],
-    ["a wait", true, wait],
+    ["a wait", true, (push) => push.waitForChallenge({ challengeSid, entityIdentity })],
     ["a wait for another challenge that has ended", true, endWait],
   ])("of an event of a receiver with %s, handled: %s", async (what, isHandled, prepare) => {
     const push = pushWebhooks(options);
@@ -201,7 +195,7 @@ describe("dispatch", () => {
   it("aborts the signal and fails after timeoutMs", async () => {
     let signal!: AbortSignal;
     let fail!: (error: Error) => void;
-    const handler = (_event: PushEvent, given: HandlerContext) => {
+    const handler: AnyHandler = (_event, given) => {
       ({ signal } = given);
       return new Promise((_resolve, reject) => (fail = reject));
     };
