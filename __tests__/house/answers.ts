@@ -48,7 +48,7 @@ const ANSWERS: [answer: string, file?: string, text?: string][] = [
     "core/delivery/dedupe.test.ts",
     "fails only the concurrent duplicates",
   ],
-  ["idempotency.md#what-a-receiver-does", "core/delivery/dedupe.test.ts", "runs handlers once"],
+  ["idempotency.md#what-a-receiver-does", "core/delivery/dedupe.test.ts", "completes one claim"],
   ["events.md#order-time-and-missed-events", "docs/recipes.test.ts", "keep the order of events"],
   ["events.md#order-time-and-missed-events", "admin/client/challenges.test.ts", "fetch"],
   [
@@ -123,7 +123,7 @@ const ANSWERS: [answer: string, file?: string, text?: string][] = [
     "examples/push-login-page.test.ts",
     "signs in after a 202",
   ],
-  ["signatures.md#several-accounts", "accounts.test.ts", "two accounts on one receiver"],
+  ["signatures.md#several-accounts", "accounts.test.ts", "two accounts"],
   [
     "frameworks.md#functions-that-freeze",
     "docs/frozen-functions.test.ts",

@@ -23,7 +23,11 @@ afterEach(() => void jest.useRealTimers());
 function start(store: DedupeStore = createMemoryDedupe(), retryForMs = 200) {
   const deduplication = new Deduplication(store, (error) => failures.push(error), retryForMs);
   const accept = async (request = keyOf("a"), handle: () => Promise<void> = run) =>
-    deduplication.accept(request, { run: handle, deadlineAtMs: Infinity, finishAtMs: Infinity });
+    deduplication.accept(request, {
+      run: handle,
+      deadlineAtMs: Infinity,
+      finishAtMs: Number.MAX_VALUE,
+    });
   async function deliver(...given: Parameters<typeof accept>) {
     const { result, finished } = await accept(...given);
     await finished;
@@ -60,7 +64,7 @@ it("fails only the concurrent duplicates of a failed run", async () => {
   expect(await deliver()).toBe("new");
 });
 
-it("shares a failed claim between concurrent deliveries of the same content", async () => {
+it("repeats a failed claim as one owner for concurrent deliveries of the same content", async () => {
   const { store, claimed } = createScripted(new Error("down"));
   const { accept } = start(store, 40);
   const settled = await Promise.allSettled([accept(), accept(), accept(keyOf("a", "two"))]);
