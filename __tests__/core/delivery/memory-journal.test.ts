@@ -34,11 +34,16 @@ it("reads all entries in their order, or those after a position", async () => {
 
 it("keeps events of 8 MiB", () => {
   const journal = new MemoryJournal();
-  const event = { params: [["a", "b".repeat(16_383)]] };
+  const keep = (id: string, authenticatedAccount: string, length = 16_383) => {
+    const event = { params: [["a", "b".repeat(length)]] };
+    journal.keep(id, { authenticatedAccount, event } as never);
+  };
+  keep("of another", "small");
+  keep("large", "small", 16_384);
   const ids = Array.from({ length: 129 }, (_, index) => String(index));
-  journal.keep("of another", { authenticatedAccount: "small", event } as never);
-  for (const id of ids) journal.keep(id, { authenticatedAccount: "", event } as never);
+  for (const id of ids) keep(id, "");
   expect(journal.find("of another")).toBeDefined();
+  expect(journal.find("large")).toBeUndefined();
   expect(ids.filter((id) => journal.find(id) === undefined)).toEqual(["0", "1", "2"]);
 });
 
@@ -60,25 +65,21 @@ it("removes the oldest of the share with the most above 2,000 of a kind", async 
 it("keeps entries, counters and events for 24 hours", async () => {
   const now = jest.spyOn(Date, "now").mockReturnValue(DAY_MS);
   const journal = new MemoryJournal();
-  const queued = { authenticatedAccount: "", event: { params: [["a", "b"]] } };
-  journal.keep("small", queued as never);
-  journal.keep("large", { ...queued, event: { params: [["a", "b".repeat(16_384)]] } } as never);
+  const queued = { authenticatedAccount: "", event: { params: [] } } as never;
+  journal.keep("a", queued);
   journal.count("dropped", "dropped");
-  expect(journal.find("small")).toEqual(queued);
-  expect(journal.find("large")).toBeUndefined();
-  const counts = [{ minuteMs: DAY_MS, name: "dropped", count: 2 }];
-  expect(await journal.readCounts()).toEqual(counts);
+  const read = async () => {
+    const { entries } = await journal.read();
+    return [entries.length, await journal.readCounts(), journal.find("a")];
+  };
+  const count = { minuteMs: DAY_MS, name: "dropped", count: 2 };
   expect(await journal.readCounts(DAY_MS + 60_000)).toEqual([]);
   now.mockReturnValue(2 * DAY_MS - 1);
   journal.count();
-  expect(await journal.readCounts()).toEqual(counts);
-  expect((await journal.read()).entries).toMatchObject([{ kind: "start", atMs: DAY_MS }]);
-  expect(journal.find("small")).toEqual(queued);
+  expect(await read()).toEqual([1, [count], queued]);
   now.mockReturnValue(2 * DAY_MS + 1);
   journal.count("dropped");
-  expect((await journal.readCounts()).map(({ minuteMs }) => minuteMs)).toEqual([2 * DAY_MS]);
-  expect((await journal.read()).entries).toEqual([]);
-  expect(journal.find("small")).toBeUndefined();
+  expect(await read()).toEqual([0, [{ ...count, minuteMs: 2 * DAY_MS, count: 1 }], undefined]);
   now.mockRestore();
 });
 

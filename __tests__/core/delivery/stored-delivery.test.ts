@@ -161,5 +161,5 @@ it.each([
 
 it.each([createHandlers(), { ...createHandlers().onAny(never) }])(
   "the handlers %j are a TypeError",
-  (handlers) => expect(() => start({}, handlers as never)).toThrow(TypeError),
+  (handlers) => expect(() => start({}, handlers)).toThrow(TypeError),
 );

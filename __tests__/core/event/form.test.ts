@@ -30,9 +30,9 @@ describe("decodeForm", () => {
   });
 
   it.each([
-    ...words("% a=% a=%z a=%zz a=%4 a=%E0%A4%A a=%FF a=%C0%AF a=%ED%A0%80 a=%F4%90%80%80 a=%C3"),
+    ...words("% a=%z a=%4 a=%E0%A4%A a=%FF a=%C0%AF a=%ED%A0%80 a=%F4%90%80%80 a=%C3"),
     ...words(
-      "a=%C3x%A9 %zz=1 a=%4g a=%4 a=\xff a=\xc3 a=\xed\xa0\x80 a=\xc3%A9 a=1&b=2&c=% a=%C3&%A9=1 a%C3=%A9",
+      "a=%C3x%A9 %zz=1 a=%4g a=\xff a=\xc3 a=\xed\xa0\x80 a=\xc3%A9 a=1&b=2&c=% a=%C3&%A9=1 a%C3=%A9",
     ),
   ])("rejects %j as malformed", (form) => {
     expect(() => decodeForm(bytes(form))).toThrow(

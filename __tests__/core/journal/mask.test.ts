@@ -19,7 +19,6 @@ it.each([
   ['{"text":"Pay \\"Müller\\""}', '{"text":"<challenge_details>"}'],
   [`challenge.approved of push in ${SIDS} failed`, `challenge.approved of push in ${SIDS} failed`],
   [`${LONG} jane.doe+1@example.com`, `${LONG} <entity_identity>…`],
-  [`${LONG} JANE.DOE+1@example.com`, `${LONG} <entity_identity>…`],
   [`${LONG} jane.doe%2B1%40example.com`, `${LONG} <entity_identity>…`],
   [`${LONG}xxxxxxxx jane.doe+1@example.com`, `${LONG}xxxxxxxx <entity_identity>…`],
   [`${LONG}xxxxxxxxx jane.doe+1@example.com`, `${LONG}xxxxxxxxx ja…`],
