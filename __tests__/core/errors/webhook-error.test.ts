@@ -41,18 +41,15 @@ describe("WebhookError", () => {
     expect(toRejection(error, { incompleteBody: undefined })).toBe(error);
   });
 
-  it.each([10, 0, undefined])(
-    "omits frames below 500 without a change of the limit %s",
-    (limit) => {
-      const before = Error.stackTraceLimit;
-      Object.assign(Error, { stackTraceLimit: limit });
-      const { stack } = new WebhookError("SIGNATURE_MISSING", "what to change");
-      const after = Error.stackTraceLimit;
-      Error.stackTraceLimit = before;
-      expect(stack).toBe("WebhookError: what to change");
-      expect(after).toBe(limit);
-    },
-  );
+  it.each([10, undefined])("omits frames below 500 without a change of the limit %s", (limit) => {
+    const before = Error.stackTraceLimit;
+    Object.assign(Error, { stackTraceLimit: limit });
+    const { stack } = new WebhookError("SIGNATURE_MISSING", "what to change");
+    const after = Error.stackTraceLimit;
+    Error.stackTraceLimit = before;
+    expect(stack).toBe("WebhookError: what to change");
+    expect(after).toBe(limit);
+  });
 
   it("has stack frames from 500 on", () => {
     const appCode = () => new WebhookError("HANDLER_FAILED", "what to change");
@@ -67,7 +64,7 @@ describe("WebhookError", () => {
   });
 
   it("explains on demand once the budget allows it", () => {
-    const report = { matches: false, causes: [], tried: { urls: [], tokens: [], combinations: 1 } };
+    const report = {} as never;
     const explain = jest.fn().mockReturnValueOnce(undefined).mockReturnValue(report);
     const error = new WebhookError("SIGNATURE_MISMATCH", "", { explain });
     const explained = [error.explain(), error.explain(), error.explain()];
