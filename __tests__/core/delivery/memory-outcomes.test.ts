@@ -30,7 +30,6 @@ it("resolves a wait with an outcome that is recorded before or after it", async 
 it.each([
   ["of 64 characters", "x".repeat(64), 110_000, 13_000],
   ["beyond ASCII", "€".repeat(600), 14_000, 13_999],
-  ["of 4 kB", "x".repeat(4_096), 12_000, 11_999],
 ])(
   "holds 100,000 outcomes or 52 MiB for identities %s, also of a quiet account",
   async (_what, id, count, kept) => {
