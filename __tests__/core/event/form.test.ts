@@ -78,5 +78,6 @@ it.each([
   ["b=2&a=1&B=3&a=&ab=0", "B3aa1ab0b2"],
   ["a=1&a=1&a%3D=1&a=1&a", "aa1a=1"],
   ["%EF%BF%BD=1&%F0%9F%98%80=2&%ED%9F%BF=3", "\ud7ff3😀2\ufffd1"],
+  ["a=%EF%BF%BD&a=%EE%80%80", "a\ue000a\ufffd"],
   ["a=%EE%80%80&a=%F4%8F%BF%BF&a=%F0%90%80%80", "a\u{10000}a\u{10ffff}a\ue000"],
 ])("joins %j to %j", (form, joined) => expect(decodeForm(form).joined).toBe(joined));
