@@ -15,7 +15,9 @@ describe("an error of another copy of the package", () => {
     [new copy.WebhookError("STORE_UNAVAILABLE", "down"), 503, "5"],
     [Object.assign(new Error("x"), { code: "STORE_UNAVAILABLE" }), 500, null],
   ])("keeps its status when a queue rejects with it: %s", async (error, status, retryAfter) => {
-    const store = () => Promise.reject(error);
+    const store = async () => {
+      throw error;
+    };
     const { push } = createReceiver({ queue: { store, outcomes } });
     const response = await push.fetch(toWebRequest(eventRequest("factor.created")));
     expect(response.status).toBe(status);
