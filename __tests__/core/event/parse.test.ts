@@ -11,12 +11,6 @@ import { words } from "../../support/attacker-texts";
 import { ACCOUNT_SID, eventPairs, CHALLENGE_SID } from "../../support/webhook-requests";
 
 const INVALID = expect.objectContaining({ code: "PAYLOAD_INVALID" }) as Error;
-const invalidOf = (message: string) =>
-  expect.objectContaining({
-    code: "PAYLOAD_INVALID",
-    message: expect.stringContaining(message),
-  }) as Error;
-
 function parse(type: string, version: "v1" | "v2", overrides: Record<string, string | undefined>) {
   return parseEvent(eventPairs(type, version, overrides));
 }
@@ -32,7 +26,7 @@ describe("parseEvent", () => {
     ])("%s %s without one of %j", (type, version, names) => {
       for (const name of words(names)) {
         const without = () => parse(type, version, { [name]: undefined });
-        expect(without).toThrow(invalidOf(`${name} is missing`));
+        expect(without).toThrow(`${name} is missing`);
       }
     });
 
@@ -41,7 +35,7 @@ describe("parseEvent", () => {
       const prefix = { account_sid: "AC", service_sid: "VA", factor_sid: "YF" }[name] ?? "YC";
       for (const sid of [`${prefix}${digits}0`, `${prefix}${digits}\n`, `XX${digits}`]) {
         const malformed = () => parse("challenge.approved", "v2", { [name]: sid });
-        expect(malformed).toThrow(invalidOf(`${name} is malformed`));
+        expect(malformed).toThrow(`${name} is malformed`);
       }
     });
 
@@ -57,7 +51,7 @@ describe("parseEvent", () => {
     it("any parameter twice, also with the same value", () => {
       const params = eventPairs("challenge.approved");
       for (const pair of params)
-        expect(() => parseEvent([...params, pair])).toThrow(invalidOf(`${pair[0]} is repeated`));
+        expect(() => parseEvent([...params, pair])).toThrow(`${pair[0]} is repeated`);
     });
 
     it("without quoting a received value", () => {
