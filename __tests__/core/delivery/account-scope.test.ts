@@ -2,11 +2,8 @@ import { createAccountScope } from "../../../lib/core/delivery/account-scope";
 import { eventFixture } from "express-push-verification/testing";
 import { toOutcome } from "../../../lib/core/delivery/outcome";
 
-const [one, two, three] = ["1", "2", "3"].map((digit) => `AC${digit.repeat(32)}`) as [
-  string,
-  string,
-  string,
-];
+const sidOf = (digit: string) => `AC${digit.repeat(32)}`;
+const [one, two, three] = [sidOf("1"), sidOf("2"), sidOf("3")] as const;
 const outcome = toOutcome(eventFixture("challenge.approved", { account_sid: one }));
 const resolver = () => "token";
 const REQUIRED: unknown = expect.objectContaining({ name: "TypeError" });

@@ -86,9 +86,7 @@ it("keeps entries, counters and events for 24 hours", async () => {
 it("bounds the counters of a minute", async () => {
   const journal = new MemoryJournal();
   for (let index = 0; index < 1_010; index++) journal.count(`token:AC${index}:0`);
-  const counts = await journal.readCounts();
-  expect(counts).toHaveLength(1_001);
-  expect(counts.at(-1)).toMatchObject({ name: "dropped", count: 10 });
+  expect((await journal.readCounts())[1_000]).toMatchObject({ name: "dropped", count: 10 });
 });
 
 it.each(["", "{}", '{"kind":"step"}', '{"atMs":1}', "null"])("%j is no entry", (text) =>
