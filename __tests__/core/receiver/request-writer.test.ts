@@ -134,7 +134,7 @@ it("writes what each kind of request may show without its user", async () => {
 it("explains one wrong signature a minute for each of three senders", async () => {
   const { send } = createWritten();
   // On a busy machine the work of explanations, also of other tests, would exceed a budget.
-  const startMs = performance.now() + 60_000;
+  const startMs = Math.ceil(performance.now()) + 60_000;
   const now = jest.spyOn(performance, "now");
   const request = eventRequest(approve, {}, WRONG);
   for (const [atMs, agent, path, isExplained] of [
