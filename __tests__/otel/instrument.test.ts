@@ -1,6 +1,7 @@
 import { channel } from "node:diagnostics_channel";
 import { context, propagation, SpanKind, SpanStatusCode, trace } from "@opentelemetry/api";
 import { pushWebhooks } from "express-push-verification";
+import { instrumentPushWebhooks } from "express-push-verification/otel";
 import {
   publish,
   trace as traceOperation,
@@ -273,5 +274,11 @@ it("ends when the returned function is called", async () => {
     ]),
     `${PREFIX}dead-lettered`,
   ];
-  expect(names.filter((name) => channel(name).hasSubscribers)).toEqual([]);
+  const listSubscribed = () => names.filter((name) => channel(name).hasSubscribers);
+  // Channels are of the process: another file may have subscribed.
+  const before = listSubscribed();
+  const end = instrumentPushWebhooks();
+  expect(listSubscribed()).toEqual(names);
+  end();
+  expect(listSubscribed()).toEqual(before);
 });
