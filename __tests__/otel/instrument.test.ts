@@ -278,7 +278,7 @@ it("ends when the returned function is called", async () => {
   // Channels are of the process: another file may have subscribed.
   const before = listSubscribed();
   const end = instrumentPushWebhooks();
-  expect(listSubscribed()).toEqual(names);
+  expect(listSubscribed().length).toBeGreaterThan(before.length);
   end();
   expect(listSubscribed()).toEqual(before);
 });
