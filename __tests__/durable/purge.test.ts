@@ -1,4 +1,4 @@
-import { subscribe } from "node:diagnostics_channel";
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
 import { ClaimingPool, type WorkerContext } from "../../lib/durable/worker";
 import type { Claims, Storage } from "../../lib/durable/storage";
 
@@ -28,6 +28,7 @@ it("purges every 5 s until it is stopped", async () => {
   expect(polls).toHaveBeenCalledTimes(16 + 5);
   expect(times).toEqual([5_000, 5_010, 5_020, 10_020, 15_020]);
   pool.stop();
+  unsubscribe("tracing:express-push-verification:poll:start", polls);
   await jest.advanceTimersByTimeAsync(20_000);
   expect(times).toHaveLength(5);
   expect(jest.getTimerCount()).toBe(0);
