@@ -204,7 +204,7 @@ describe("trigger", () => {
   });
 
   const OWN = { "Cache-Control": "no-store" };
-  // trigger-reasons.test.ts has more of both.
+  // trigger-reasons.test.ts has those of a real receiver.
   type Other = [status: number, method: string, reason: RegExp, headers?: object, body?: string];
   it.each<Other>([
     [403, "POST", /^Another part of the app.*CSRF/, {}, "Forbidden\n"],

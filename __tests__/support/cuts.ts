@@ -64,8 +64,9 @@ type Step = readonly [name: string, end: number];
 
 /**
  * Lists the cuts of a text that could be accepted, each choice of decisive values in its simplest
- * form: at most one unknown parameter after a decisive value, and no JSON, since more could only lead
- * to more rejections.
+ * form. Only a decisive value has an unknown parameter after it: others may be longer instead. One is
+ * enough, since further ones could only lead to more rejections. JSON is left out for the same
+ * reason: the value before it, or an unknown parameter, can hold its text.
  *
  * @param choose picks which of the next parameters to follow; by default, all.
  */

@@ -100,8 +100,8 @@ exports.Leftovers = class Leftovers {
 };
 
 /**
- * By the lines of the JavaScript: those of the TypeScript take Jest a millisecond. An error that nobody
- * reads would keep the objects of its stack.
+ * Returns where the caller of the caller is, by the lines of the JavaScript: those of the TypeScript take
+ * Jest a millisecond. An error that nobody reads would keep the objects of its stack.
  */
 function findCaller() {
   const { stackTraceLimit, prepareStackTrace } = Error;

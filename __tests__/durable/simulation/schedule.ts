@@ -302,7 +302,6 @@ export async function runSchedule(seed: number, trace?: (line: string) => void):
     over.abort();
     // A process that was just started would go on with real timers, and keep this one from its end.
     await settle();
-    // A real store needs real timers.
     restore();
   }
   if (problems.length > 0) throw new Error(`seed ${seed}: ${problems.join("; ")}`);
